@@ -8,6 +8,7 @@ COPY pyproject.toml README.md LICENSE docker-compose.yml ./
 COPY graphwalk graphwalk
 COPY templates templates
 COPY tools tools
+COPY examples examples
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 ENV HOME=/tmp
 USER 65534

@@ -119,7 +119,7 @@ environments: $(STAMP) ## Set up verifiers, inspect_ai, TRL and `datasets`, each
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)
 	test -d .venv-training || $(PYTHON) -m venv .venv-training
-	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e .
+	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e . -e environments/trl
 
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run, a GRPO step
 	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check hypothesis pytest pytest-asyncio pytest-socket pytest-timeout hypothesis jsonschema

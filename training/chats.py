@@ -1,4 +1,4 @@
-"""Make the chats of `walk_or_read`, on all cores: the expert's walks, and graphs as text with questions and answers.
+"""Make the chats of `walk_or_read`: the expert's walks, and graphs as text with questions and answers.
 
     python -m training.chats FOLDER [--graphs 1000]
 
@@ -48,9 +48,8 @@ def walking_chats(folder: Path, graphs: int | None) -> Path:
             models = [word for model in config.models for word in ("--model", model)]
             number = ["--graphs", graphs] if graphs and split == "train" else []
             form = ("--protocol", config.agent.tool_protocol, "--out", scratch / f"{split}.jsonl")
-            run_module("graphwalk", "generate", "traces", file, *models, *number, *form)
-        files = [scratch / f"{split}.jsonl" for split in SPLITS]
-        run_module("graphwalk", "export", "check-splits", *files)
+            apart = ["--not-in", scratch / "train.jsonl"] if split == "held_out" else []
+            run_module("graphwalk", "generate", "traces", file, *models, *number, *form, *apart)
         scratch.rename(data)
     return data / "train.jsonl"
 

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 import trl
 from datasets import Dataset
+from graphwalk_trl import environment, rows_of, step_rewards
 from transformers import LlamaConfig, LlamaForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-from graphwalk.training.trl import environment, rows_of, step_rewards
 from training.check_trl import byte_tokenizer
 
 EXPERIMENT = {

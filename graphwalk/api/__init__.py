@@ -29,12 +29,10 @@ from graphwalk.own_graph.stores import Store, aopen_store, open_store
 from graphwalk.own_graph.tools import OpenAITools, langchain_tools, openai_tools, schema_prompt
 from graphwalk.runs.record import Result
 from graphwalk.suites.mazes.generate import Maze, maze_graph
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 
 __all__ = [
-    "MAZE_TOOLS",
     "Answer",
     "CallOptions",
     "ConfigError",

@@ -44,7 +44,8 @@ async def amake_tasks(
     Raise ConfigError for an unknown kind or one without tasks on this graph, OracleError if Cypher and Python disagree.
     """
     graph = await graph_in_memory(graph)
-    return [*(await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)).asked]
+    tasks = await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)
+    return list(tasks.asked)
 
 
 make_tasks = blocking(amake_tasks)
@@ -104,8 +105,10 @@ class Run:
         """
         fields = score_fields(self._folder)
         rows = [episode_row(result, fields) for result in self.results()]
-        names = dict.fromkeys(name for record in rows for name in record)
-        return [{name: record.get(name) for name in names} for record in rows]
+        missing: dict[str, Any] = {}
+        for row in rows:
+            missing |= dict.fromkeys(row)  # None for each name that a row has, in the order of the first one
+        return [{**missing, **row} for row in rows]
 
     def to_polars(self) -> "polars.DataFrame":
         """Return `records()` as a data frame of polars; lists and maps are JSON, values of several types text."""
@@ -145,9 +148,11 @@ class Run:
         from graphwalk.analysis.report.formats import as_text, to_csv, to_json, to_latex, to_markdown
         from graphwalk.analysis.report.report import origin_of, report_of
 
-        write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
         report = report_of(self._folder, names=names)
-        return to_latex(report, origin_of(self._folder)) if form == "latex" else write[form](report)
+        if form == "latex":
+            return to_latex(report, origin_of(self._folder))
+        write = {"text": as_text, "markdown": to_markdown, "csv": to_csv, "json": to_json}
+        return write[form](report)
 
     def compare(self, *others: "Run | str | Path", **options: Any) -> dict[str, Any]:
         """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
@@ -205,13 +210,17 @@ class Run:
         from graphwalk.analysis.report.formats import as_text
         from graphwalk.analysis.report.report import report_of
 
-        return repr(self) if self._folder.is_conversation else as_text(report_of(self._folder), tables=1)
+        if self._folder.is_conversation:
+            return repr(self)
+        return as_text(report_of(self._folder), tables=1)
 
     def _repr_markdown_(self) -> str | None:
         from graphwalk.analysis.report.formats import to_markdown
         from graphwalk.analysis.report.report import report_of
 
-        return None if self._folder.is_conversation else to_markdown(report_of(self._folder), tables=1)
+        if self._folder.is_conversation:
+            return None
+        return to_markdown(report_of(self._folder), tables=1)
 
 
 def open_run(path: Path | str) -> Run:
@@ -243,10 +252,17 @@ async def arun(
     """
     variables = replace(read_variables(), neo4j_auth=neo4j_auth, callbacks=list(callbacks or ()))
     names, objects = named_models(models or (), variables)
-    flags = {} if models is None else {"models": names}
-    for key, value in overrides.items():  # of a dictionary for a field its single fields
-        inside = isinstance(value, Mapping) and all(isinstance(one, str) and one.isidentifier() for one in value)
-        flags |= {f"{key}.{name}": inner for name, inner in value.items()} if inside else {key: value}
+    flags: dict[str, Any] = {}
+    if models is not None:
+        flags["models"] = names
+    for key, value in overrides.items():
+        if _has_fields(value):
+            # agent={"turn_limit": 10} → agent.turn_limit, which keeps the other fields of agent
+            for name, inner in value.items():
+                flags[f"{key}.{name}"] = inner
+        else:
+            flags[key] = value
+
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     if resolved.config.reference is not None:
@@ -258,6 +274,11 @@ async def arun(
 
 
 run = blocking(arun)
+
+
+def _has_fields(value: Any) -> bool:
+    """Tell whether a value is a dictionary of fields, not of models or servers by name ("openai/gpt-4.1")."""
+    return isinstance(value, Mapping) and all(isinstance(name, str) and name.isidentifier() for name in value)
 
 
 def compare(

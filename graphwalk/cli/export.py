@@ -69,6 +69,7 @@ def traces(
     grounded: options.Grounded = False,
     model: options.Models = None,
     protocol: options.Protocol = "native",
+    not_in: options.Apart = None,
 ) -> None:
     """Write episodes of runs as chats for fine-tuning, one per line.
 
@@ -78,7 +79,7 @@ def traces(
     from graphwalk.training.traces import TraceOptions, export_traces, manifest_path, read_run
 
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
-    manifest = export_traces(opened, out, TraceOptions(correct, grounded, tuple(model or ()), protocol))
+    manifest = export_traces(opened, out, TraceOptions(correct, grounded, tuple(model or ()), protocol), not_in)
     for kind, number in manifest["kinds"].items():
         data(f"{kind:<40} {number}")
     for reason, number in manifest["left_out"].items():
@@ -113,21 +114,6 @@ def dataset(
     for table in tables:
         data(f"{table.path:<30} {counted(table.rows, 'row'):>12}  sha256 {table.sha256}")
     say(f"written to {out}; the card is {out / 'README.md'}")
-
-
-@app.command("check-splits")
-def check_splits(
-    files: Annotated[list[Path], typer.Argument(help="Trace files: training, validation, test.")],
-) -> None:
-    """Check that trace files share no graph and no chat.
-
-    Exit with code 2 if they do.
-    """
-    from graphwalk.training import traces
-
-    for path, numbers in zip(files, traces.check_splits(files), strict=True):
-        data(f"{path}  {counted(numbers['chat'], 'chat')}, {counted(numbers['graph'], 'graph')}")
-    say("verified: no two files share a graph or a chat")
 
 
 @app.command("graph")

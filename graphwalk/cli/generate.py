@@ -8,23 +8,14 @@ import typer
 
 from graphwalk.cli import options
 from graphwalk.cli.export import print_size
-from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import Columns, Row, write_rows
+from graphwalk.errors import counted
+from graphwalk.files.bulk import Row, write_rows
 from graphwalk.terminal import data, progress_bar, run_async, say
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.")
-RowsFile = Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet.")]
-ROW_FORMATS = (".jsonl", ".parquet")
-_GRAPH = {"schema_version": int, "seed": int, "spec": str, "nodes": str, "relationships": str}
-_MAZE = {
-    **{"size": int, "walls": str, "start": int, "goal": int, "shortest_path_length": int},
-    **{"seed": int, "index": int, "digest": str},
-}
-_TRACE = {
-    **{"algorithm": str, "n": int, "p": float, "seed": int, "split": str, "index": int, "trace_id": str},
-    **{"edges": str, "weights": str, "source": int, "steps": str, "final": str},
-}
+RowsFile = Annotated[Path, typer.Option(help="FILE.jsonl.")]
+LINES = ".jsonl"
 
 
 @app.command("twin")
@@ -63,10 +54,10 @@ def graph(
     properties: Annotated[float | None, typer.Option(help="Mean number of properties of a label.")] = None,
     values: Annotated[int | None, typer.Option(help="Number of values of a property.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl or FILE.parquet.")] = 1,
+    count: Annotated[int, typer.Option(min=1, help="Number of graphs; several need a FILE.jsonl.")] = 1,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.json, .graphml, .jsonl, .parquet, or a folder for CSV. Default: print counts only."),
+        typer.Option(help="FILE.json, .graphml, .jsonl, or a folder for CSV. Default: print counts only."),
     ] = None,
     override: options.Override = None,
 ) -> None:
@@ -83,9 +74,9 @@ def graph(
     }
     fields = {name: value for name, value in fields.items() if value is not None}
     spec = validate(GraphSpec, {**fields, **dict(map(parse_override, override or ()))}, "generate graph")
-    if count > 1 or (out is not None and out.suffix.lower() in ROW_FORMATS):
+    if count > 1 or (out is not None and out.suffix.lower() == LINES):
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
-        _write(rows, out or Path("graphs"), _GRAPH, "graph", count)
+        _write(rows, out or Path("graphs"), "graph", count)
         return
     if out is not None:
         graph_format(out)
@@ -114,7 +105,7 @@ def maze(
 
     spec = validate(MazeSpec, {"size": size, "walls": walls, "min_path": min_path}, "generate maze")
     mazes = (generate_maze(spec, seed, number).as_json() for number in range(index, index + count))
-    _write(mazes, out, _MAZE, "maze", count)
+    _write(mazes, out, "maze", count)
 
 
 @app.command("magma")
@@ -149,19 +140,19 @@ def magma(
     experiment = load_experiment({"name": "traces", "suite": suite, "protocol": protocol})
     traces = (instance.source for instance in MagmaSuite().graphs(experiment.suite, seed))
     if strategy is None:
-        _write((trace.as_json() for trace in traces), out, _TRACE, "trace", experiment.suite.graph_count)
+        _write((trace.as_json() for trace in traces), out, "trace", experiment.suite.graph_count)
         return
     explain = experiment.suite.explain
     chats = [training_chat(trace, strategy, experiment.agent, explain=explain) for trace in traces]
     stdlib_random(seed, "magma.export", split).shuffle(chats)
     rows = [{"messages": [{"role": one.role, "content": one.content} for one in chat]} for chat in chats]
-    _write(rows, out, {"messages": list}, "chat", len(rows))
+    _write(rows, out, "chat", len(rows))
 
 
 @app.command("traces")
 def traces(
     experiment: Annotated[str, typer.Argument(help="Experiment name or YAML file.")],
-    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet, described in FILE.manifest.json.")],
+    out: Annotated[Path, typer.Option(help="FILE.jsonl, described in FILE.manifest.json.")],
     model: Annotated[
         list[str] | None, typer.Option("--model", "-m", help="Scripted agent; repeatable. Default: scripted/expert.")
     ] = None,
@@ -171,8 +162,8 @@ def traces(
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: the experiment's.")] = None,
     grounded: options.Grounded = False,
     protocol: options.Protocol = "native",
+    not_in: options.Apart = None,
     override: options.Override = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")] = None,
 ) -> None:
     """Write correct solutions of scripted agents for fine-tuning.
 
@@ -189,14 +180,12 @@ def traces(
     }
     fields |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), fields, graphs=graphs)
-    number = write_traces(config, TraceOptions(True, grounded, (), protocol), out, workers)
+    number = write_traces(config, TraceOptions(True, grounded, (), protocol), out, not_in)
     say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 
-def _write(rows: Iterable[Row], out: Path, columns: Columns, name: str, total: int) -> None:
-    """Write rows with progress, and print their number and the seconds; `name` is what one row is."""
-    if out.suffix.lower() not in ROW_FORMATS:
-        raise ConfigError(f"{out.name}: expected one of {', '.join(ROW_FORMATS)}", hint=f"--out {out.stem}.jsonl")
+def _write(rows: Iterable[Row], out: Path, name: str, total: int) -> None:
+    """Write rows with progress, and print their number; `name` is what one row is."""
     with progress_bar(f"{name}s", total) as done:
-        number = write_rows(done.each(rows), out, columns)
+        number = write_rows(done.each(rows), out)
     say(f"{counted(number, name)} written to {out}")

@@ -10,8 +10,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder, write_whole
 from graphwalk.terminal import data
 
-_NAME = "NAME"
-"""In a package, replaced by its name: in texts and in the names of files."""
+_DEMO = "demo"
+"""The name of the packages in examples/; replaced by another one in texts and in the names of files."""
 
 
 def init(
@@ -44,13 +44,16 @@ def init(
     make_folder(folder)
     if any(folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
-    root = data_path("templates") / "init" / kind
+    root = data_path("examples") / kind
     for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         text = path.read_text(encoding="utf-8")
         place = str(path.relative_to(root))
-        copy = folder / place.replace(_NAME, name)
+        if name:
+            text = text.replace(_DEMO, name)
+            place = place.replace(_DEMO, name)
+        copy = folder / place
         make_folder(copy.parent)
-        write_whole(copy, [text.replace(_NAME, name) if name else text])
+        write_whole(copy, [text])
         data(str(copy))
     where = shlex.quote(str(folder))
     if name:

@@ -34,6 +34,10 @@ Protocol = Annotated[
     Literal["native", "text", "json"], typer.Option(help="Tool calls native, as text, or as JSON objects.")
 ]
 Grounded = Annotated[bool, typer.Option("--grounded", help="Only answers fully supported by tool results.")]
+Apart = Annotated[
+    Path | None,
+    typer.Option("--not-in", metavar="FILE", help="Trace file with which no graph and no chat may be shared."),
+]
 
 GraphFile = Annotated[
     Path | None,

@@ -25,8 +25,6 @@ class AgentConfig(Strict):
     JSON schema."""
     tool_choice: Literal["auto", "required"] = "auto"
     """required: each reply calls a tool until the model calls `answer`."""
-    strict_tools: bool = False
-    """The server holds calls to the tools' JSON schemas (OpenAI, vLLM)."""
     names_in_tools: NonNegativeInt = 0
     """Labels, types and property names of the schema are listed in the tools' JSON schemas if there are at most this
     many. 0: never."""

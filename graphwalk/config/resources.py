@@ -1,6 +1,7 @@
 """Resources: data files of the package, YAML files, and objects by name, built in or provided by other packages.
 
-Data files are `templates/` and `tools/`: beside the package in a checkout, inside it when installed.
+Data files are `templates/`, `tools/` and the examples that `graphwalk init` writes: beside the package in a checkout,
+inside it when installed.
 """
 
 import pkgutil
@@ -20,7 +21,7 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def data_path(name: str) -> Path:
-    """Return the path of a data file or folder ("templates", "tools", "docker-compose.yml")."""
+    """Return the path of a data file or folder ("templates", "tools", "examples", "docker-compose.yml")."""
     return (CHECKOUT or PACKAGE / "data") / name
 
 

@@ -1,34 +1,19 @@
-"""Rows in one file, as JSON, CSV or Parquet; rows that take hours are made by several processes."""
+"""Rows in one file: JSON lines are written, JSON lines and Parquet are read."""
 
 import json
 import os
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import count, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.files.writing import new_file, write_whole
+from graphwalk.errors import ConfigError
+from graphwalk.files.writing import write_whole
 from graphwalk.sanitise import one_line
-from graphwalk.terminal import progress_bar
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
-Columns = Mapping[str, type]
-"""Name → type: bool, int, float, list for chat messages, or str for texts, and for lists and maps, which Parquet holds
-as JSON text."""
 _AT_ONCE = 100
 """Rows of a Parquet file that are read at once."""
-_GROUP = 1000
-"""Rows of a group of a Parquet file."""
-_PART = 8
-"""Things that a process gets at a time."""
-_AHEAD = 4
-"""Parts per process of one batch."""
 
 
 def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T | None]) -> Iterator[T]:
@@ -86,79 +71,28 @@ def _parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[str | Row]:
         raise ConfigError(f"{path} cannot be read as Parquet: {one_line(reason)}") from error
 
 
-def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
-    """Write a file in the format of its suffix, atomically and in constant memory; return the number of rows.
+def write_rows(rows: Iterable[Row], out: Path) -> int:
+    """Write FILE.jsonl, atomically and in constant memory; return the number of rows.
 
-    Raise ConfigError if it cannot be written.
+    Raise ConfigError for another ending, and if the file cannot be written.
     """
-    numbers = count()
-    numbered = zip(rows, numbers)  # noqa: B905 (numbers have no end)
-    if out.suffix.lower() != ".parquet":
-        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row, _ in numbered))
-        return next(numbers)
-    import polars
+    if out.suffix.lower() != ".jsonl":
+        raise ConfigError(f"{out.name}: expected a .jsonl file", hint=f"--out {out.stem}.jsonl")
+    number = 0
 
-    message = polars.Struct({"role": polars.String, "content": polars.String})
-    types = {bool: polars.Boolean, int: polars.Int64, float: polars.Float64, str: polars.String}
-    schema = {name: polars.List(message) if kind is list else types[kind] for name, kind in columns.items()}
-    with new_file(out) as file, TemporaryDirectory(dir=out.parent) as folder:
-        lines = Path(folder) / "rows.jsonl"
-        typed = ({name: _typed(row.get(name), kind) for name, kind in columns.items()} for row, _ in numbered)
-        write_whole(lines, (json.dumps(row) + "\n" for row in typed))
-        polars.scan_ndjson(lines, schema=schema).sink_parquet(file, row_group_size=_GROUP)
-    return next(numbers)
+    def lines() -> Iterator[str]:
+        nonlocal number
+        for row in rows:
+            yield json.dumps(row, ensure_ascii=False) + "\n"
+            number += 1
 
-
-def _typed(value: Any, kind: type) -> Any:
-    return value if value is None or kind is list else kind(cell(value))
+    write_whole(out, lines())
+    return number
 
 
 def cell(value: Any) -> Any:
     """Return the value of a cell, with lists and maps as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Deterministic rows that are made part by part, in any process."""
-
-    make: Callable[[Sequence[Any]], Iterable[Row]]
-    """Return the rows of some of the `things`; picklable: a function of a module, or a partial of one."""
-    things: Iterable[Any]
-    """Things in the order of the file, made one by one."""
-    name: str
-    """Name of the things for the progress bar: "graphs"."""
-    total: int
-    """Number of things."""
-
-    def in_order(self, workers: int | None = None) -> Iterator[Row]:
-        """Yield the rows in their order, made by `workers` processes (None: one per core).
-
-        Raise GraphwalkError if a process was killed.
-        """
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
-        from multiprocessing import get_context
-
-        things = iter(self.things)
-        parts = iter(lambda: list(islice(things, _PART)), [])
-        workers = min(workers or cores(), max(1, -(-self.total // _PART)))
-        with (
-            progress_bar(self.name, self.total) as done,
-            ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,
-        ):
-            try:
-                while batch := list(islice(parts, _AHEAD * workers)):
-                    for part, rows in zip(batch, pool.map(partial(_list_of, self.make), batch), strict=True):
-                        yield from rows
-                        done(len(part))
-            except BrokenProcessPool as error:
-                hint = "fewer --workers, if the memory was full"
-                raise GraphwalkError("a process of several was killed", hint=hint) from error
-
-
-def _list_of(make: Callable[[Sequence[Any]], Iterable[Row]], part: Sequence[Any]) -> list[Row]:
-    return list(make(part))
 
 
 def cores() -> int:

@@ -151,24 +151,18 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """The description of a tool for a model; `parameters` is a JSON schema of type object.
-
-    `strict`: the server must hold the model to this schema.
-    """
+    """The description of a tool for a model; `parameters` is a JSON schema of type object."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    strict: bool = False
 
     def as_openai(self) -> dict[str, Any]:
-        function: dict[str, Any] = {
+        function = {
             "name": self.name,
             "description": self.description,
             "parameters": dict(self.parameters),
         }
-        if self.strict:
-            function["strict"] = True
         return {"type": "function", "function": function}
 
     @cached_property

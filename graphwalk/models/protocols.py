@@ -312,11 +312,9 @@ def protocol_of(agent: AgentConfig) -> TextProtocol | None:
 def with_tools(model: Model, agent: AgentConfig) -> Model:
     """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
     protocol = protocol_of(agent)
-    if protocol is not None:
-        model = TextTools(model, protocol)
-    if agent.strict_tools:
-        model = StrictTools(model)
-    return model
+    if protocol is None:
+        return model
+    return TextTools(model, protocol)
 
 
 class TextTools(Wrapper):
@@ -329,33 +327,3 @@ class TextTools(Wrapper):
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self.inner.complete(*self._protocol.outgoing(messages, tools, options))
         return self._protocol.incoming(reply, tools, len(messages))
-
-
-class StrictTools(Wrapper):
-    """A model with strict function schemas, in which a parameter is left out by null."""
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        strict = [replace(tool, parameters=strict_schema(tool.parameters), strict=True) for tool in tools]
-        return await self.inner.complete(messages, strict, options)
-
-
-def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema in which all properties are required, the optional ones nullable, and no others allowed.
-
-    An optional {"type": "integer"} becomes {"anyOf": [{"type": "integer"}, {"type": "null"}]}.
-    """
-    strict = dict(schema)
-    if "items" in schema:
-        strict["items"] = strict_schema(schema["items"])
-    if schema.get("type") != "object":
-        return strict
-
-    forms = {}
-    for name, form in schema.get("properties", {}).items():
-        forms[name] = strict_schema(form)
-        if name not in schema.get("required", ()):
-            forms[name] = {"anyOf": [forms[name], {"type": "null"}]}
-    strict["properties"] = forms
-    strict["required"] = list(forms)
-    strict["additionalProperties"] = False
-    return strict

@@ -38,7 +38,8 @@ async def aask(
         arguments = {"model": model, "setting": setting, "after": after, "callbacks": callbacks, **agent}
         return await store.await_for(aask(question, store.inner, **arguments))
     variables = replace(read_variables(), callbacks=list(callbacks or ()))
-    config, earlier = ask_config(agent), () if after is None else after.conversation
+    config = ask_config(agent)
+    earlier = () if after is None else after.conversation
     async with aopen_store(store) as opened:
         graph_agent = await GraphAgent.open(model, opened, config, variables, setting=setting)
         try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,8 +28,7 @@ from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.graph_prompts import QUERY_TOOLS, own_graph_query_system, own_graph_system
-from graphwalk.suites.mazes.generate import CELL
-from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.suites.own_questions.look import look_in_words
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox
 from graphwalk.tools.schema_text import schema_text
@@ -42,7 +40,9 @@ _LOGGER = logging.getLogger("graphwalk")
 DEFAULTS: Mapping[str, Any] = {**FOREIGN, "tools": OWN_GRAPH_TOOLS, "turn_limit": 30}
 
 
-WALKING, QUERIES = ASK_SETTINGS = ("tools", "write_cypher")
+WALKING = "tools"
+QUERIES = "write_cypher"
+ASK_SETTINGS = (WALKING, QUERIES)
 """Ways to ask: the model walks with tools, or writes queries."""
 
 
@@ -61,12 +61,17 @@ def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small
 
     `small`: what is not set is that of templates/profiles/small.yaml. Raise ConfigError for a wrong field or value.
     """
-    profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data if small else {"agent": {}}
+    profile: dict[str, Any] = {"agent": {}}
+    if small:
+        profile = YamlFile.read(data_path("templates") / "profiles" / "small.yaml").data
     data = {**profile, "agent": {**DEFAULTS, **profile["agent"], **agent}}
-    fields = [parse_override(override) for override in overrides]
-    for key, value in fields:
+
+    overridden = []
+    for override in overrides:
+        key, value = parse_override(override)  # agent.turn_limit=10
         set_dotted(data, key, as_typed(value), f"-o {key}")
-    return validate(AskConfig, data, "ask", overridden=[key for key, _ in fields])
+        overridden.append(key)
+    return validate(AskConfig, data, "ask", overridden=overridden)
 
 
 AnyModel = Any
@@ -114,17 +119,14 @@ def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tupl
     return tuple(names), objects
 
 
-async def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
-    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool, StoreError."""
+def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
+    """Return the tools of an agent over a graph. Raise ConfigError for a wrong tool."""
     tools = load_tools(agent.tools or ())
-    if not {tool.name for tool in tools} & set(MAZE_TOOLS):
-        toolbox = GraphToolbox(store, schema, tools, agent)
-        return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
-    if schema.node(CELL) is None:
-        raise ConfigError("MAZE_TOOLS require a maze", hint="pass graphwalk.maze_graph(graphwalk.generate_maze(…))")
-    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
-    size = math.isqrt((await store.run(cypher))[0]["cells"])
-    return MazeToolbox(store, size, agent=agent, tools=tools, schema=schema)
+    for tool in tools:
+        if tool.name in MAZE_TOOLS:
+            raise ConfigError(f"the tool {tool.name} walks generated mazes only", hint="graphwalk run paper-table-1")
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    return NamesInTools(toolbox, agent) if agent.names_in_tools else toolbox
 
 
 async def answer_call(toolbox: Toolbox, call: ToolCall, agent: AgentConfig) -> ToolResult:
@@ -189,7 +191,8 @@ class GraphAgent:
         model, tool or setting, StoreError.
         """
         check_setting(setting, takes_queries=store.takes_queries)
-        agent, limits, watcher = config.agent, config.limits, watcher or Watcher()
+        agent = config.agent
+        limits = config.limits
         if setting == QUERIES:
             agent = agent.model_copy(update={"tools": QUERY_TOOLS})
             if model == LOOK:
@@ -213,10 +216,10 @@ class GraphAgent:
             system = own_graph_query_system(schema, agent).content or ""
         else:
             system = system_text(schema, agent)
-        prompt = Prompt((Message("system", system),), await toolbox_over(store, schema, agent))
+        prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
-        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher)
+        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher or Watcher())
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:

@@ -106,7 +106,8 @@ def build_agent(
 
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    messages, episode = state["messages"], reporting(episode, config)
+    messages = state["messages"]
+    episode = reporting(episode, config)
     before = conversation_of(episode.start, messages)
     before = replace(before, is_last_turn=state["remaining_steps"] <= _LAST_STEPS)
     after = await ask_model(episode, before)
@@ -121,7 +122,11 @@ async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfi
 def _reply_of(turn: Turn, run_id: str | None, earlier: "Sequence[BaseMessage]") -> "BaseMessage":
     """Return the reply of a turn as LangChain's message, with the provider's id, else with that of its report."""
     reply = Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds)
-    marks = {name: True for name in ("forced", "nudged") if getattr(turn, name)}
+    marks = {}
+    if turn.forced:
+        marks["forced"] = True
+    if turn.nudged:
+        marks["nudged"] = True
     message = to_state(reply, **marks)
     message.id = message.id or run_id
     if any(message.id == one.id for one in earlier):
@@ -131,10 +136,11 @@ def _reply_of(turn: Turn, run_id: str | None, earlier: "Sequence[BaseMessage]") 
 
 async def _tools(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
     before = conversation_of(episode.start, state["messages"])
-    given = len(before.turns[-1].results)  # by a user, while the graph was interrupted
+    of_user = len(before.turns[-1].results)  # results that a user added while the graph was interrupted
     after = await run_tools(episode, before, callbacks_of(config))
     turn = after.turns[-1]
-    return _update(after, [tool_message(result, turn.elapsed_in_tools or 0.0) for result in turn.results[given:]])
+    seconds = turn.elapsed_in_tools or 0.0
+    return _update(after, [tool_message(result, seconds) for result in turn.results[of_user:]])
 
 
 def _update(after: Conversation, messages: "Sequence[BaseMessage]") -> dict[str, Any]:
@@ -147,31 +153,47 @@ def conversation_of(start: Conversation, messages: "Sequence[BaseMessage]") -> C
 
     A tool result before the first reply has no call and is left out: servers refuse it.
     """
+    # system, human | ai, tool, tool | ai, human | ai: three turns after two messages of the prompt
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
     leading = messages[: starts[0]] if starts else messages
     texts = [from_langchain(message) for message in leading if message.type != "tool"]
-    turns = [_turn(messages[a], messages[a + 1 : b]) for a, b in pairwise([*starts, len(messages)])]
+    turns = []
+    for begin, end in pairwise([*starts, len(messages)]):
+        turns.append(_turn(messages[begin], messages[begin + 1 : end]))
     return start.with_messages(texts).continued(turns)
 
 
 def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:
     """Return a turn from the model's message and the tool and user messages after it."""
-    reply, facts = from_langchain(message), recorded(message)
-    calls = {call.id: call for call in reversed(reply.tool_calls)}
-    tools = [one for one in after if one.type == "tool"]
-    users = [from_langchain(one).content or "" for one in after if one.type != "tool"]
+    reply = from_langchain(message)
+    facts = recorded(message)
+    calls = {call.id: call for call in reversed(reply.tool_calls)}  # of two with one id, the first
+
+    results = []
+    texts = []
+    elapsed: list[float | None] = []
+    for one in after:
+        if one.type == "tool":
+            results.append(_result(one, calls))
+            elapsed.append(recorded(one).get("elapsed_in_tools"))
+        else:
+            texts.append(from_langchain(one).content or "")
+
+    written = {name: facts[name] for name in ("finish_reason", "seconds", "forced", "nudged") if name in facts}
     return Turn(
         reply,
         from_dict(Usage, facts.get("usage", {})),
-        results=tuple(_result(one, calls) for one in tools),
-        next_user="\n\n".join(users) if users else None,
-        elapsed_in_tools=recorded(tools[0]).get("elapsed_in_tools") if tools else None,
-        **{name: facts[name] for name in ("finish_reason", "seconds", "forced", "nudged") if name in facts},
+        results=tuple(results),
+        next_user="\n\n".join(texts) if texts else None,
+        elapsed_in_tools=elapsed[0] if elapsed else None,  # each result has that of its turn
+        **written,
     )
 
 
 def _result(message: Any, calls: Mapping[str, ToolCall]) -> ToolResult:
     """Return the result in a ToolMessage; one that a user added has no call and no record."""
     call = calls.get(message.tool_call_id) or ToolCall(message.tool_call_id, message.name or "", "")
-    outcome = recorded(message).get("result") or {"error": None if message.status == "success" else "failed"}
+    outcome = recorded(message).get("result")
+    if not outcome:
+        outcome = {"error": None if message.status == "success" else "failed"}
     return ToolResult(call, from_langchain(message).content or "", **outcome, data=message.artifact)

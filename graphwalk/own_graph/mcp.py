@@ -31,7 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError
-from graphwalk.models.chat import ToolCall
+from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
 from graphwalk.sanitise import one_line
 from graphwalk.stores.sources import open_source
@@ -62,25 +62,16 @@ async def serve(
     `overrides` are `key=value`, as for an experiment. Raise ConfigError or StoreError if the graph cannot be opened, a
     tool or override is wrong, or the port is taken.
     """
-    fields = {"names_in_tools": 200, **({"tools": tools} if tools else {})}
+    fields: dict[str, Any] = {"names_in_tools": 200}
+    if tools:
+        fields["tools"] = tools
     agent = ask_config(fields, overrides).agent
     async with open_source(source, variables) as opened:
         schema = await opened.store.schema(agent.schema_samples)
-        toolbox = await toolbox_over(opened.store, schema, agent)
+        toolbox = toolbox_over(opened.store, schema, agent)
 
         async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-            return ListToolsResult(
-                tools=[
-                    Offer(
-                        name=spec.name,
-                        title=spec.name.replace("_", " ").capitalize(),
-                        description=spec.description,
-                        input_schema=dict(spec.parameters),
-                        annotations=_READ_ONLY,
-                    )
-                    for spec in toolbox.specs
-                ]
-            )
+            return ListToolsResult(tools=[_offer(spec) for spec in toolbox.specs])
 
         async def call(context: Context, params: CallToolRequestParams) -> CallToolResult:
             """Call a tool. A mistake of the caller is an error with advice, as for models."""
@@ -107,6 +98,16 @@ async def serve(
         else:
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
+
+
+def _offer(tool: ToolSpec) -> Offer:
+    return Offer(
+        name=tool.name,
+        title=tool.name.replace("_", " ").capitalize(),  # get_schema: "Get schema"
+        description=tool.description,
+        input_schema=dict(tool.parameters),
+        annotations=_READ_ONLY,
+    )
 
 
 PATH = "/mcp"
@@ -168,23 +169,11 @@ async def serve_http(
     token = variables.get(TOKEN_VARIABLE) or secrets.token_urlsafe(32)
     if len(token) < SHORTEST_TOKEN:
         raise ConfigError(f"{TOKEN_VARIABLE} needs {SHORTEST_TOKEN} characters", hint="unset it to generate a token")
-    if host in EVERY_ADDRESS:  # requests must name the host
-        raise ConfigError(f"--host {host!r}: not an address of this machine", hint="--host ADDRESS of this machine")
-    try:
-        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except (OSError, UnicodeError) as error:
-        hint = "--host ADDRESS of this machine, and --port 0 for any free port"
-        raise ConfigError(f"cannot listen at {one_line(host)}, port {port}: {one_line(error)}", hint=hint) from error
-    with listener:
-        port, name = listener.getsockname()[1], f"[{host}]" if ":" in host else host
-        names = [f"{name}:{port}" for name in (name, "127.0.0.1", "localhost", "[::1]")]
-        origins = [f"http://{name}" for name in names]
-        for other in map(str.lower, allowed_hosts):  # at any port, as that of a proxy or a published one of a container
-            names += [other, f"{other}:*"]
-            origins += [f"{scheme}://{form}" for scheme in ("http", "https") for form in (other, f"{other}:*")]
+    with _listener(host, port) as listener:
+        address = f"[{host}]" if ":" in host else host
+        address = f"{address}:{listener.getsockname()[1]}"
         app = server.streamable_http_app(
-            streamable_http_path=PATH,
-            transport_security=TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins),
+            streamable_http_path=PATH, transport_security=_names_of_server(address, allowed_hosts)
         )
         config = uvicorn.Config(
             with_token(with_hint(app), token),
@@ -196,10 +185,38 @@ async def serve_http(
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=PARTING_SECONDS,
         )
-        say(f"listening at http://{names[0]}{PATH}")
+        say(f"listening at http://{address}{PATH}")
         token_text = f"${TOKEN_VARIABLE}" if variables.get(TOKEN_VARIABLE) else token
         say(f"clients must send the header  Authorization: Bearer {token_text}")
         await uvicorn.Server(config).serve(sockets=[listener])
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Return a socket that listens. Raise ConfigError for a used port or an invalid address."""
+    if host in EVERY_ADDRESS:  # requests must name the host
+        raise ConfigError(f"--host {host!r}: not an address of this machine", hint="--host ADDRESS of this machine")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, UnicodeError) as error:
+        hint = "--host ADDRESS of this machine, and --port 0 for any free port"
+        raise ConfigError(f"cannot listen at {one_line(host)}, port {port}: {one_line(error)}", hint=hint) from error
+
+
+def _names_of_server(address: str, other_hosts: Sequence[str]) -> TransportSecuritySettings:
+    """Return the names by which requests may call the server, and the origins of pages that may send them.
+
+    `address` is that of the listener with its port: "127.0.0.1:8000".
+    """
+    port = address.rpartition(":")[2]
+    names = [address, f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
+    origins = [f"http://{name}" for name in names]
+    for host in other_hosts:
+        # At any port: a proxy has its own, and a container publishes another one.
+        for name in (host.lower(), f"{host.lower()}:*"):
+            names.append(name)
+            origins += [f"http://{name}", f"https://{name}"]
+    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
 
 
 def with_token(app: ASGIApp, token: str) -> ASGIApp:
@@ -211,8 +228,8 @@ def with_token(app: ASGIApp, token: str) -> ASGIApp:
             answer = PlainTextResponse("ok\n")
         elif scope["type"] == "http":
             scheme, _, credentials = Headers(scope=scope).get("authorization", "").partition(" ")
-            right = hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), token.encode())
-            if scheme.lower() != "bearer" or not right:
+            is_right = hmac.compare_digest(credentials.strip().encode("utf-8", "replace"), token.encode())
+            if scheme.lower() != "bearer" or not is_right:
                 answer = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
         await answer(scope, receive, send)
 

@@ -53,7 +53,7 @@ def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
     opened, config = open_store(store), ask_config(agent).agent
-    toolbox = opened.wait_for(toolbox_over(opened.inner, opened.schema(config.schema_samples), config))
+    toolbox = toolbox_over(opened.inner, opened.schema(config.schema_samples), config)
 
     def run(call: ToolCall) -> Coroutine[Any, Any, ToolResult]:
         return opened.await_for(answer_call(toolbox, call, config))
@@ -68,13 +68,12 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
 
     Names, descriptions and JSON schemas are those of GraphWalk's agent. The tools work with `invoke` and `ainvoke`. The
     `artifact` of a result contains its rows. Invalid calls and database errors are returned as text with the status
-    "error". `store` and `agent`: as for `openai_tools`. `tools=graphwalk.MAZE_TOOLS` walks one maze
-    (`graphwalk.generate_maze`) once: visited cells are remembered.
+    "error". `store` and `agent`: as for `openai_tools`.
     """
     from langchain_core.tools import StructuredTool, ToolException
 
     opened, config = open_store(store), ask_config(agent).agent
-    toolbox = opened.wait_for(toolbox_over(opened.inner, opened.schema(config.schema_samples), config))
+    toolbox = toolbox_over(opened.inner, opened.schema(config.schema_samples), config)
 
     async def run_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))

@@ -25,7 +25,6 @@ def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[
     answers_in_words = suite.task_type.answer_form is Task.answer_form
     rules = (
         ("tool_choice", required and protocol == "text", f"not with tool_protocol: {protocol}"),
-        ("strict_tools", agent.strict_tools and not native, f"not with tool_protocol: {protocol}"),
         ("tool_choice", required and native and agent.answer != "tool", "required needs answer: tool, or json"),
         (
             "nudges",

@@ -71,63 +71,106 @@ def reward(
     parts: dict[str, float | None] = {
         "exact": float(score["correct"]),
         "f1": float(score["f1"]),
-        "evidence": _evidence(task, setting, trajectory, answer, score),
+        "evidence": _Evidence(task, setting, trajectory, answer, score).part(),
         "waste": None,
         "calls": None,
         "format": _form(score),
     }
-    if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
+    has_tools = setting_of(setting) in ("tools", "write_cypher") or trajectory.results
+    if has_tools:
         calls = sum(not result.is_note for result in trajectory.results)
-        parts["waste"] = max(0.0, 1 - sum(wasted_calls(trajectory)) / calls) if calls else 1.0
-        parts["calls"] = min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
+        wasted = sum(wasted_calls(trajectory))  # repeated, and refused
+        parts["waste"] = max(0.0, 1 - wasted / calls) if calls else 1.0
+        if task.reference_calls:
+            parts["calls"] = min(1.0, task.reference_calls / max(1, calls))
     return Reward(total=_total(parts, chosen), **parts)  # type: ignore[arg-type]
 
 
 def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
-    earned = total_weight = 0.0
+    """Return the weighted mean of the known parts. The last three count in proportion to F1."""
+    earned = 0.0
+    total_weight = 0.0
     for name, part in parts.items():
+        if part is None:
+            continue
         weight = getattr(weights, name)
-        if part is not None:
-            total_weight += weight
-            earned += weight * part * (1.0 if name in ("exact", "f1", "evidence") else parts["f1"] or 0.0)
+        total_weight += weight
+        if name in ("exact", "f1", "evidence"):
+            earned += weight * part
+        else:
+            earned += weight * part * (parts["f1"] or 0.0)
     return earned / total_weight if total_weight else 0.0
 
 
-def _explanation(
-    task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
-) -> dict[str, Any]:
-    return explain_episode(analysis_of(suite_named(task.suite)), task, setting, trajectory, answer, score)
+@dataclass(frozen=True)
+class _Evidence:
+    """How far the tool results of an episode support its answer."""
 
+    task: Task
+    setting: str
+    trajectory: Trajectory
+    answer: Any
+    score: dict[str, Any]
 
-def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> float | None:
-    """Return the share of correct rows that are supported, 0 for a right answer that is not proven.
+    def part(self) -> float | None:
+        """Return the share of correct rows that are supported, 0 for a right answer that is not proven.
 
-    None without tools, or if unknown.
-    """
-    if not score["f1"]:
+        None without tools, or if unknown.
+        """
+        if not self.score["f1"]:
+            return 0.0
+        explanation = self._explained(self.trajectory)
+        if self.score["correct"] and explanation["proven"] is False:
+            return 0.0
+        if explanation["grounded"] is not None:
+            return float(self.score["f1"] * explanation["grounded"])
+
+        # It is unknown also without calls where the suite has no evidence, else a call made it unknown, for example
+        # one of a tool that does not declare what its rows show.
+        suite_has_none = self._explained(self._without_calls())["grounded"] is None
+        if suite_has_none and (setting_of(self.setting) != "tools" or not isinstance(self.answer, list)):
+            return None
+        values = self._values(only_texts=suite_has_none)
+        holds = tool_evidence(self.trajectory).holds
+        if self._has_looked() and all(holds(value) for value in values):
+            return None
         return 0.0
-    explanation = _explanation(task, setting, trajectory, answer, score)
-    if score["correct"] and explanation["proven"] is False:
-        return 0.0
-    if explanation["grounded"] is not None:
-        return float(score["f1"] * explanation["grounded"])
-    turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
-    without_calls = replace(trajectory, turns=tuple(turns))
-    unproven = _explanation(task, setting, without_calls, answer, score)["grounded"] is None
-    if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
-        return None
-    rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]
-    cells = (value for row in rows for value in row)
-    values = (value for value in cells if (isinstance(value, str) if unproven else value is not None))
-    looked = any(result.error is None and not result.is_note and not result.final for result in trajectory.results)
-    return None if looked and all(map(tool_evidence(trajectory).holds, values)) else 0.0
+
+    def _explained(self, trajectory: Trajectory) -> dict[str, Any]:
+        analysis = analysis_of(suite_named(self.task.suite))
+        return explain_episode(analysis, self.task, self.setting, trajectory, self.answer, self.score)
+
+    def _without_calls(self) -> Trajectory:
+        """Return the episode without the calls that looked at something; a final call is the answer."""
+        turns = []
+        for turn in self.trajectory.turns:
+            final = tuple(result for result in turn.results if result.final)
+            turns.append(replace(turn, results=final))
+        return replace(self.trajectory, turns=tuple(turns))
+
+    def _values(self, *, only_texts: bool) -> list[Any]:
+        """Return the values in the rows of the answer that a tool result could name."""
+        values = []
+        for item in self.answer:
+            # {"name": "Ida", "age": 7}, or "Ida"
+            row = [item.get(name) for name in self.task.target[0]] if isinstance(item, dict) else [item]
+            for value in row:
+                if isinstance(value, str) or (value is not None and not only_texts):
+                    values.append(value)
+        return values
+
+    def _has_looked(self) -> bool:
+        """Tell whether a call succeeded, but for notes and the answer."""
+        results = self.trajectory.results
+        return any(result.error is None and not result.is_note and not result.final for result in results)
 
 
 def _form(score: Mapping[str, Any]) -> float:
+    """Return 1 for the answer alone as it was asked for, 0.5 where it had to be found or put right, 0 for none."""
     if score["extraction_stage"] is None or score.get("missing_fields"):
         return 0.0
-    plain = score["extraction_stage"] == "strict" and not score.get("lossy") and not score.get("extra_fields")
-    return 1.0 if plain else 0.5
+    is_as_asked = score["extraction_stage"] == "strict" and not score.get("lossy") and not score.get("extra_fields")
+    return 1.0 if is_as_asked else 0.5
 
 
 def potentials(task: Task, trajectory: Trajectory) -> list[float] | None:

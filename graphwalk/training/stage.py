@@ -28,7 +28,7 @@ from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 
-LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice", "strict_tools")
+LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice")
 """Fields of `agent` that take effect in requests, which here another program sends."""
 
 
@@ -81,7 +81,8 @@ class Stage:
 
     def number_of(self, task_id: str, setting: str) -> int:
         """Return the number of a task in a setting. Raise ConfigError if the experiment has no such task."""
-        if (number := self._numbers.get((task_id, setting))) is None:
+        number = self._numbers.get((task_id, setting))
+        if number is None:
             name = self.experiment.config.name
             raise ConfigError(f"no task {task_id} in the setting {setting} of the experiment {name}")
         return number
@@ -100,8 +101,8 @@ class Stage:
         """Return an episode whose task has the expert's figures, which the reward needs."""
         planned = self.planned[number]
         if planned.task.task_id not in self._references:
-            analysis, agent = analysis_of(self.experiment.suite), self.experiment.agent
-            task = await with_reference(analysis, planned.task, planned.graph.about, agent)
+            analysis = analysis_of(self.experiment.suite)
+            task = await with_reference(analysis, planned.task, planned.graph.about, self.experiment.agent)
             self._references[task.task_id] = task
         return replace(planned, task=self._references[planned.task.task_id])
 
@@ -140,7 +141,8 @@ def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> Stage:
 def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
     """Raise ConfigError for a field in `lacks` that is switched on."""
     for name in lacks:
-        value, default = getattr(agent, name), AgentConfig.model_fields[name].default
+        value = getattr(agent, name)
+        default = AgentConfig.model_fields[name].default
         if value != default:
             raise ConfigError(
                 f"agent.{name}: {value} needs the loop of a run; here another program calls the model",
@@ -204,17 +206,22 @@ class OpenEpisode:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
         async with self._calling:
             tool_calls = self._numbered(calls)
-            if (limit := self.conversation.limit) is not None:
+            limit = self.conversation.limit
+            if limit is not None:
                 now = self.conversation.answer_now.content or ""
                 return [ToolResult(call, now, error=limit.value) for call in tool_calls]
             asked = self.conversation.replied(Reply(Message("assistant", said, tool_calls)))
-            self._take(asked.returned(await call_tools(toolbox, asked.calls, self.agent)))
+            results = await call_tools(toolbox, asked.calls, self.agent)
+            self._take(asked.returned(results))
             return list(self.turns[-1].results)
 
     def _numbered(self, calls: Sequence[tuple[str, Mapping[str, Any] | str]]) -> tuple[ToolCall, ...]:
-        first = 1 + len(self.trajectory.results)
-        texts = [(name, args if isinstance(args, str) else json.dumps(args)) for name, args in calls]
-        return tuple(ToolCall(f"call_{number}", *text) for number, text in enumerate(texts, first))
+        """Return the calls with ids that no earlier call of the episode has: call_1, call_2, …"""
+        numbered = []
+        for number, (name, arguments) in enumerate(calls, 1 + len(self.trajectory.results)):
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            numbered.append(ToolCall(f"call_{number}", name, text))
+        return tuple(numbered)
 
     def reply(self, text: str) -> str | None:
         """Process a reply without calls. Return the next user message, or None at the end of the episode."""
@@ -224,8 +231,8 @@ class OpenEpisode:
     def _take(self, conversation: Conversation) -> None:
         self.conversation = conversation
         if conversation.over:
-            setting, weights = self.planned.key.setting, self.stage.weights
-            self.earned = reward(self.task, self.trajectory, setting=setting, weights=weights)
+            setting = self.planned.key.setting
+            self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)
 
     @property
     def trajectory(self) -> Trajectory:
@@ -235,13 +242,16 @@ class OpenEpisode:
     def step_rewards(self) -> list[float]:
         """Return the reward of each turn so far: Φ(after) − Φ(before), or 0 if the task has no potential Φ."""
         values = potentials(self.task, self.trajectory)
-        return [0.0] * len(self.turns) if values is None else step_rewards(values)
+        if values is None:
+            return [0.0] * len(self.turns)
+        return step_rewards(values)
 
     def judge(self) -> tuple[Any, dict[str, Any]]:
         """Return the answer, and its score with the explanation, as those of a run."""
         answer, score = judge(self.task, self.trajectory, None, self.stage.experiment.config.scoring)
         assert score is not None  # no episode ends by an infrastructure error here
-        analysis, setting = analysis_of(self.stage.experiment.suite), self.planned.key.setting
+        analysis = analysis_of(self.stage.experiment.suite)
+        setting = self.planned.key.setting
         explanation = explain_episode(analysis, self.task, setting, self.trajectory, answer, score)
         del explanation["potentials"]
         return answer, {**score, **explanation}

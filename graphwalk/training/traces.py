@@ -6,8 +6,6 @@ from asyncio import run as run_in_loop
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,13 +13,13 @@ from graphwalk.agent.conversation import Conversation
 from graphwalk.analysis.explained import explain_result
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.files.bulk import Row, Rows, usable_rows, write_rows
+from graphwalk.files.bulk import Row, usable_rows, write_rows
 from graphwalk.files.writing import write_whole
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
-from graphwalk.runs.experiment import AnyExperiment, load_experiment
+from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import GraphSources, PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
@@ -29,7 +27,7 @@ from graphwalk.runs.record import Result, key_of
 from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import suite_named
+from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__
 
@@ -44,17 +42,13 @@ def chats_of(
 ) -> Iterator[tuple[list[WireMessage], int]]:
     """Yield the messages of each chat, and the index of its first reply that is in no earlier chat.
 
-    These are the fewest chats that contain every reply in its context: one, unless the context was rewritten
-    (compaction, reminders of the text protocol).
+    An episode usually becomes one chat. If its context was rewritten on the way (compaction, reminders of the text
+    protocol), it becomes several, so that each reply is learnt in the context that it had.
     """
-    writer: TextProtocol | None = None
-    if protocol != "native":
-        writer = (
-            TextProtocol(agent.texts) if protocol == "text" else JsonProtocol(agent.texts, agent.max_calls_per_turn)
-        )
+    writer = _writer(agent, protocol)
     options = CallOptions(parallel_tool_calls=agent.parallel_tool_calls, answer_schema=ANY_TEXT)
-    trajectory = replace(trajectory, turns=tuple(map(_with_reasoning, trajectory.turns)))
-    waiting: list[WireMessage] = []
+    trajectory = replace(trajectory, turns=tuple(_with_reasoning(turn) for turn in trajectory.turns))
+    chat: list[WireMessage] = []
     first_new = 0
     for number, turn in enumerate(trajectory.turns):
         message = turn.message
@@ -63,13 +57,24 @@ def chats_of(
             messages, _, _ = writer.outgoing(messages, () if turn.forced else tools, options)
             message = writer.written(message, agent.parallel_tool_calls is not False)
         sent = [_message(one, protocol) for one in messages]
-        if sent[: len(waiting)] != waiting:
-            yield waiting, first_new
-            waiting = []
-        first_new = first_new if waiting else len(sent)
-        waiting = [*sent, _message(message, protocol)]
-    if waiting:
-        yield waiting, first_new
+        # The chat goes on if the model was sent all of it again, and perhaps results.
+        if sent[: len(chat)] != chat:
+            yield chat, first_new
+            chat = []
+        if not chat:
+            first_new = len(sent)
+        chat = [*sent, _message(message, protocol)]
+    if chat:
+        yield chat, first_new
+
+
+def _writer(agent: AgentConfig, protocol: ChatProtocol) -> TextProtocol | None:
+    """Return the protocol that writes calls into texts; None for native calls."""
+    if protocol == "native":
+        return None
+    if protocol == "text":
+        return TextProtocol(agent.texts)
+    return JsonProtocol(agent.texts, agent.max_calls_per_turn)
 
 
 def _with_reasoning(turn: Turn) -> Turn:
@@ -157,10 +162,13 @@ class Counts:
     """By suite and kind: "questions/node_count"."""
 
 
-def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOptions) -> dict[str, Any]:
+def export_traces(
+    runs: Sequence[TraceEpisodes], out: Path, options: TraceOptions, not_in: Path | None = None
+) -> dict[str, Any]:
     """Write FILE.jsonl and FILE.manifest.json, and return the manifest.
 
-    Raise ConfigError if no episode is selected, or the file cannot be written.
+    Raise ConfigError if no episode is selected, one has a graph or a chat of the trace file `not_in`, or the file
+    cannot be written.
     """
     counts = Counts()
 
@@ -171,22 +179,23 @@ def export_traces(runs: Sequence[TraceEpisodes], out: Path, options: TraceOption
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
             raise ConfigError(f"no episode was selected: {why}", hint="graphwalk run … --model scripted/expert")
 
-    sources = [
-        {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
-        | {"seed": run.experiment.config.seed, "tasks": run.manifest["fingerprint"]["tasks"]}
-        for run in runs
-    ]
-    return _write(
-        lines(),
-        out,
-        lambda: {
+    sources = []
+    for run in runs:
+        source = {name: run.manifest[name] for name in ("name", "run_id", "graphwalk_version")}
+        source["seed"] = run.experiment.config.seed
+        source["tasks"] = run.manifest["fingerprint"]["tasks"]
+        sources.append(source)
+
+    def facts() -> dict[str, Any]:
+        return {
             "kinds": dict(sorted(counts.lines.items())),
             "episodes": counts.episodes,
             "left_out": dict(counts.left_out),
             "options": asdict(options),
             "runs": sources,
-        },
-    )
+        }
+
+    return _write(_lines_not_in(lines(), not_in), out, facts)
 
 
 def manifest_path(out: Path) -> Path:
@@ -196,7 +205,7 @@ def manifest_path(out: Path) -> Path:
 
 def _write(lines: Iterable[Row], out: Path, facts: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """Write the lines and their manifest, with `facts` once all lines are written. Return the manifest."""
-    number = write_rows(lines, out, COLUMNS)
+    number = write_rows(lines, out)
     with out.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     manifest = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": number, **facts()}
@@ -208,7 +217,8 @@ def lines_of(run: TraceEpisodes, options: TraceOptions, counts: Counts) -> Itera
     """Yield the lines of selected episodes in order, and update `counts`."""
     for result in run.results():
         counts.episodes += 1
-        if (reason := _left_out(result, options)) is not None:
+        reason = _left_out(result, options)
+        if reason is not None:
             counts.left_out[reason] += 1
             continue
         for line in _of_episode(run, result, options):
@@ -227,10 +237,15 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and explain_result(result)["grounded"] != 1:
         return "not grounded"
-    calls = (call for turn in result.trajectory.turns for call in turn.message.tool_calls)
-    if options.protocol == "native" and not all(isinstance(parse_json(one.arguments or "{}"), dict) for one in calls):
+    if options.protocol == "native" and not all(_has_object_calls(turn) for turn in result.trajectory.turns):
         return "arguments of a call are no JSON object"
     return None
+
+
+def _has_object_calls(turn: Turn) -> bool:
+    """Tell whether a chat template can write the calls of a turn: their arguments are an object there."""
+    arguments = [call.arguments or "{}" for call in turn.message.tool_calls]
+    return all(isinstance(parse_json(text), dict) for text in arguments)
 
 
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
@@ -254,18 +269,10 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
         }
 
 
-COLUMNS: dict[str, type] = {
-    **dict.fromkeys(("messages", "tools", "task_id", "suite", "template", "setting", "model"), str),
-    **dict.fromkeys(("repeat", "part", "first_new"), int),
-    "graph_digest": str,
-    "correct": bool,
-}
+def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, not_in: Path | None = None) -> int:
+    """Play scripted agents, graph by graph, and write FILE.jsonl and its manifest. Return the number of rows.
 
-
-def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, workers: int | None = None) -> int:
-    """Play scripted agents in `workers` processes; write FILE.jsonl or FILE.parquet and its manifest. Return the rows.
-
-    Raise ConfigError if the experiment names a language model.
+    Raise ConfigError if the experiment names a language model, or for a graph or a chat of the trace file `not_in`.
     """
     called = [model for model in config.models if not per_episode(model)]
     if called or not config.models:
@@ -273,28 +280,26 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, worker
             f"{', '.join(called) or 'no model'} cannot generate traces: not a scripted agent",
             hint="--model scripted/expert; for a language model use  graphwalk run  and  graphwalk export traces",
         )
-    data = config.model_dump(mode="json")
-    graphs = suite_named(config.suite.name).graphs(config.suite, config.seed)
-    rows = Rows(partial(_lines, data, options), graphs, name="graphs", total=config.suite.graph_count)
-    inputs = {"graphwalk_version": __version__, "experiment": data, "options": asdict(options)}
-    number: int = _write(rows.in_order(workers), out, lambda: inputs)["lines"]
+    experiment = resolve(config, Variables(), keys=False)
+    inputs = {
+        "graphwalk_version": __version__,
+        "experiment": config.model_dump(mode="json"),
+        "options": asdict(options),
+    }
+    with progress_bar("graphs", config.suite.graph_count) as done:
+        graphs = done.each(experiment.suite.graphs(config.suite, config.seed))
+        lines = _lines_not_in(_played_lines(experiment, graphs, options), not_in)
+        manifest = _write(lines, out, lambda: inputs)
+    number: int = manifest["lines"]
     return number
 
 
-def _lines(experiment: dict[str, Any], options: TraceOptions, graphs: Sequence[GraphInstance]) -> list[Line]:
-    resolved = resolve(load_experiment(experiment), Variables(), keys=False)
-    return run_in_loop(_chats(resolved, graphs, options))
+def _played_lines(experiment: Experiment, graphs: Iterable[GraphInstance], options: TraceOptions) -> Iterator[Line]:
+    for instance in graphs:
+        yield from lines_of(run_in_loop(_play(experiment, instance)), options, Counts())
 
 
-async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], options: TraceOptions) -> list[Line]:
-    lines: list[Line] = []
-    async with RunModels(experiment) as players:
-        for instance in graphs:
-            lines += lines_of(await _play(experiment, players, instance), options, Counts())
-    return lines
-
-
-async def _play(experiment: Experiment, players: RunModels, instance: GraphInstance) -> TraceEpisodes:
+async def _play(experiment: Experiment, instance: GraphInstance) -> TraceEpisodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database = EmbeddedDatabase()
@@ -303,36 +308,40 @@ async def _play(experiment: Experiment, players: RunModels, instance: GraphInsta
         about = LoadedGraph(instance, store)
         asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.agent)
         graph = PlannedGraph(about, left_out)
-        episodes = [planned for task in asked for planned in episodes_about(task, graph, experiment)]
+        episodes: list[PlannedEpisode] = []
+        for task in asked:
+            episodes += episodes_about(task, graph, experiment)
         tools = await _tools_of(episodes, experiment)
-        results = [await play(planned, players, experiment) for planned in episodes]
+        async with RunModels(experiment) as players:
+            results = [await play(planned, players, experiment) for planned in episodes]
     finally:
         await database.close()
     return TraceEpisodes(experiment, lambda: results, tools)
 
 
-def check_splits(paths: Sequence[Path]) -> list[Counter[str]]:
-    """Return the numbers of chats and graphs of each trace file. Raise ConfigError if two files share one."""
-    splits = [_contents(path) for path in paths]
-    for one, other in combinations(splits, 2):
-        if shared := sorted((one[item], other[item], item[0]) for item in one.keys() & other.keys()):
-            first, second, thing = shared[0]
-            raise ConfigError(
-                f"{first} and {second} share a {thing}",
-                hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
-            )
-    return [Counter(thing for thing, _ in split) for split in splits]
+def _lines_not_in(lines: Iterable[Line], other: Path | None) -> Iterator[Line]:
+    """Yield the lines. Raise ConfigError for the first one whose graph or chat is in the trace file `other`."""
+    places: dict[tuple[str, str], int] = {}
+
+    def remember(row: Row, number: int) -> bool:
+        for thing in _contents(row):
+            places.setdefault(thing, number)
+        return True
+
+    if other is not None:
+        for _ in usable_rows(other, ("messages", "graph_digest"), remember):
+            pass
+    for line in lines:
+        for thing in _contents(line):
+            if thing in places:
+                raise ConfigError(
+                    f"{line['task_id']} has a {thing[0]} of {other}:{places[thing]}",
+                    hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
+                )
+        yield line
 
 
-def _contents(path: Path) -> dict[tuple[str, str], str]:
-    """Return ("chat" or "graph", digest) → file:line where it is first."""
-    places: dict[tuple[str, str], str] = {}
-
-    def read(row: Row, number: int) -> str:
-        digest = hashlib.sha256(json.dumps(row["messages"], sort_keys=True).encode()).hexdigest()
-        places.setdefault(("chat", digest), f"{path}:{number}")
-        return places.setdefault(("graph", row["graph_digest"]), f"{path}:{number}")
-
-    for _ in usable_rows(path, ("messages", "graph_digest"), read):
-        pass
-    return places
+def _contents(line: Row) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Return what two splits must not share: ("graph", digest) and ("chat", digest)."""
+    messages = json.dumps(line["messages"], sort_keys=True)
+    return ("graph", line["graph_digest"]), ("chat", hashlib.sha256(messages.encode()).hexdigest())

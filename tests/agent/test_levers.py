@@ -14,7 +14,6 @@ from graphwalk.variables import Variables
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tool_choice": "required"}, "agent.tool_choice: required needs answer: tool"),
     ({"tool_choice": "required", "answer": "tool", "tool_protocol": "text"}, "not with tool_protocol: text"),
-    ({"strict_tools": True, "tool_protocol": "json"}, "agent.strict_tools: not with tool_protocol: json"),
     ({"nudges": 3}, "nudges"),
 ]
 

@@ -39,7 +39,7 @@ async def verified(folder: Path) -> RunVerification:
 ASKED_ABOUT = "asked_about.json"
 """A graph with every value that a file can hold."""
 EVERY_KIND = {"name": "questions", "questions": list(shipped_kinds())}
-PLAYED = [f"scripted/{agent}" for agent in ("expert", "flawed", "random")]
+PLAYED = [f"scripted/{agent}" for agent in ("expert", "varied", "random")]
 RUNS: dict[str, dict[str, Any]] = {
     "every value": {
         "suite": {**EVERY_KIND, "graphs": [{"file": ASKED_ABOUT}]},

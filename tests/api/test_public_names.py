@@ -7,7 +7,7 @@ import graphwalk
 import graphwalk.api
 
 NAMES = (
-    "MAZE_TOOLS Answer CallOptions ConfigError GraphwalkError Maze Message Model ModelError OpenAITools OracleError PropertyGraph "
+    "Answer CallOptions ConfigError GraphwalkError Maze Message Model ModelError OpenAITools OracleError PropertyGraph "
     "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask "
     "amake_tasks aopen_store aplay arun ask build_agent compare from_networkx generate_graph generate_maze langchain_tools make_tasks maze_graph "
     "open_run open_store openai_model openai_tools play potentials read_graph reward run schema_prompt step_rewards to_networkx write_graph "

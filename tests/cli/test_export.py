@@ -1,4 +1,4 @@
-"""`graphwalk export`: traces of runs, the check of their splits, and graphs in other forms."""
+"""`graphwalk export`: traces of runs, and graphs in other forms."""
 
 import asyncio
 from pathlib import Path
@@ -29,10 +29,10 @@ def test_traces_of_a_run_are_counted_and_splits_of_one_graph_are_refused(tmp_pat
     written = export("traces", run, "--out", first, "--correct", "-m", "scripted/expert")
     assert written.exit_code == 0, written.output
     assert f"{len(first.read_text().splitlines())} chats written to {first}" in " ".join(written.output.split())
-    assert export("traces", run, "--out", second, "-m", "scripted/flawed").exit_code == 0
-    refused = export("check-splits", first, second)
+    refused = export("traces", run, "--out", second, "-m", "scripted/flawed", "--not-in", first)
     assert refused.exit_code != 0
-    assert "share" in str(refused.exception) + refused.output
+    assert f"has a graph of {first}:1" in str(refused.exception)
+    assert not second.exists()
 
 
 def test_a_graph_is_written_in_another_form(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ MISTAKES: list[tuple[dict[str, bytes], tuple[str, ...], int, str, str]] = [
         "graph_tools.j2:2: there is no colour; known: rows",
         "ours: ",
     ),
-    ({}, ("generate", "maze", "--out", "m.png"), 2, "expected one of .jsonl, .parquet", "--out m.jsonl"),
+    ({}, ("generate", "maze", "--out", "m.png"), 2, "expected a .jsonl file", "--out m.jsonl"),
     ({}, ("generate", "maze", "--size", "3", "--out", "m.jsonl"), 2, "min_path 15 is impossible", ""),
     ({}, ("generate", "graph", "-o", "hop=2"), 2, "did you mean hops?", ""),
     ({}, ("export", "graph", "example", "g.json", "--database", "x"), 2, "give one of file, neo4j and loaded", ""),

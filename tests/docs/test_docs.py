@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from graphwalk.cli.app import app
 from graphwalk.config import resources
+from graphwalk.stores.neo4j.server import RELEASES
 from graphwalk.suites.suite import SUITES
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +28,14 @@ def test_the_tables_of_fields_do_not_depend_on_installed_packages(monkeypatch: p
     other = EntryPoint("other", "another.package:Suite", SUITES.group)
     monkeypatch.setattr(resources, "entry_points", lambda **group: (other,))
     assert experiment_fields().keys() == {"", *SUITES.built_in}
+
+
+def test_the_references_were_asked_about_the_engines_in_use() -> None:
+    locked = re.search(r"^kglite==(\S+)", (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert locked is not None
+    neo4j = " and ".join(release.version for release in RELEASES.values())
+    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    assert f" on kglite {locked[1]} and Neo4j {neo4j}." in page, "make truth"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -36,9 +36,8 @@ REPLAYED["questions with levers"] = {
     "suite": {"graphs": [{"nodes": 20}]},
     "agent": {"turn_limit": 6, "names_in_tools": 200, "answer": "tool", "nudges": 2, "tool_choice": "required"},
 }
-AGENTS = {"mazes": ["scripted/expert", "scripted/random"]}
-"""Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
-which inspect_ai refuses in its own words."""
+AGENTS = ("scripted/expert", "scripted/flawed")
+"""A good and a bad scripted agent."""
 
 
 def python_of(name: str) -> Path:
@@ -160,11 +159,11 @@ async def test_inspect_eval_gives_the_scores_of_a_run_with_the_same_replies(tmp_
 async def scripted_replies(experiment: Path, out: Path) -> dict[str, Any]:
     """Return what scripted agents, in turn, reply to each conversation."""
     config, replies = load_experiment(str(experiment)), {}
-    agent, agents = config.agent, AGENTS.get(config.suite.name, ["scripted/expert", "scripted/flawed"])
-    run = await graphwalk.arun(experiment, models=agents, out=out)
+    agent = config.agent
+    run = await graphwalk.arun(experiment, models=AGENTS, out=out)
     tasks = sorted({result.key.task_id for result in run.results()})
     for result in run.results():
-        if result.key.model != agents[tasks.index(result.key.task_id) % len(agents)]:
+        if result.key.model != AGENTS[tasks.index(result.key.task_id) % len(AGENTS)]:
             continue
         for number, turn in enumerate(result.trajectory.turns):
             messages = Conversation.before_turn(number, result.trajectory, agent).request().messages

@@ -9,18 +9,18 @@ from tests.extending.packages import EXAMPLES, Place
     ("words", "cause"),
     [
         (
-            ("doctor", "constant/m", "-o", "model_arguments.constant/m.nothing=1"),
+            ("doctor", "demo/m", "-o", "model_arguments.demo/m.nothing=1"),
             "unexpected keyword argument 'nothing'",
         ),
         (
-            ("run", "quickstart", "-m", "constant/m", "-o", "model_arguments={constant/m: {api_key: x}}"),
+            ("run", "quickstart", "-m", "demo/m", "-o", "model_arguments={demo/m: {api_key: x}}"),
             "named like a secret",
         ),
     ],
 )
 def test_wrong_arguments_are_refused(place: Place, words: tuple[str, ...], cause: str) -> None:
     place.install(EXAMPLES / "backend")
-    done = place.graphwalk(*words)
+    done = place.graphwalk(*words, DEMO_BASE_URL="http://127.0.0.1:9")
     assert done.returncode == 2
     assert cause in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,26 +1,45 @@
 """The packages that `graphwalk init` writes: installed, and tested by their own tests."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.extending.packages import Place
+from tests.extending.packages import EXAMPLES, Place
+
+KINDS = ("suite", "store", "backend")
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """Return path in the folder → text."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in paths}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_package_is_the_example_under_another_name(kind: str, place: Place) -> None:
+    assert place.graphwalk("init", "mine", f"--{kind}", "depots").returncode == 0
+    expected = {}
+    for path, text in files_of(EXAMPLES / kind).items():
+        expected[path.replace("demo", "depots")] = text.replace("demo", "depots")
+    assert files_of(place.folder / "mine") == expected
+    assert "graphwalk_depots/__init__.py" in expected
 
 
 def test_new_packages_pass_their_tests(place: Place) -> None:
-    kinds = ("suite", "store", "backend")
-    for kind in kinds:
+    for kind in KINDS:
         done = place.graphwalk("init", kind, f"--{kind}", f"my_{kind}")
         assert done.returncode == 0, done.stderr
         place.install(place.folder / kind)
-    done = place.python("-m", "pytest", "-v", "-p", "no:cacheprovider", *kinds)
+    done = place.python("-m", "pytest", "-v", "-p", "no:cacheprovider", *KINDS)
     assert done.returncode == 0, done.stdout
-    for kind in kinds:
+    for kind in KINDS:
         assert f"test_my_{kind}.py" in done.stdout
 
 
 def test_a_new_suite_runs(place: Place) -> None:
-    place.graphwalk("init", "mine", "--suite", "demo")
+    place.graphwalk("init", "mine", "--suite", "other")
     place.install(place.folder / "mine")
-    done = place.graphwalk("run", "mine/demo.yaml", "--fail-under", 1)
+    done = place.graphwalk("run", "mine/other.yaml", "-m", "scripted/expert", "--fail-under", 100)
     assert done.returncode == 0, done.stderr
 
 

@@ -11,7 +11,7 @@ from tests.extending.packages import EXAMPLES, Place
 def test_runs_use_it(place: Place) -> None:
     place.install(EXAMPLES / "store")
     variables = {"LOGGED_STORE_FILE": str(place.folder / "queries.jsonl")}
-    words = ("run", "quickstart", "--graphs", 1, "--limit", 3, "--store", "logged", "--out", "run")
+    words = ("run", "quickstart", "--graphs", 1, "--limit", 3, "--store", "demo", "--out", "run")
     done = place.graphwalk(*words, **variables)
     assert done.returncode == 0, done.stderr
     queries = [json.loads(line) for line in (place.folder / "queries.jsonl").read_text().splitlines()]
@@ -24,9 +24,9 @@ def test_runs_use_it(place: Place) -> None:
 
 def test_missing_capability_error_names_the_next_step(place: Place) -> None:
     place.install(EXAMPLES / "store")
-    done = place.graphwalk("run", "quickstart", "--store", "logged")
+    done = place.graphwalk("run", "quickstart", "--store", "demo")
     assert done.returncode == 2
     assert "LOGGED_STORE_FILE is not set" in done.stderr
     unknown = place.graphwalk("run", "quickstart", "--store", "other")
-    assert "known: embedded, neo4j, logged" in unknown.stderr
+    assert "known: embedded, neo4j, demo" in unknown.stderr
     assert not list(place.folder.glob("runs/*/results.jsonl*"))

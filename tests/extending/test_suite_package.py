@@ -7,19 +7,19 @@ import pytest
 
 from tests.extending.packages import EXAMPLES, Place
 
-PROJECT = EXAMPLES / "suite_package"
+PROJECT = EXAMPLES / "suite"
 
 
 @pytest.fixture
 def chains(place: Place) -> Place:
     place.install(PROJECT)
-    shutil.copy(PROJECT / "chains.yaml", place.folder)
+    shutil.copy(PROJECT / "demo.yaml", place.folder)
     return place
 
 
 @pytest.mark.extended
 def test_suite_run_has_a_report(chains: Place) -> None:
-    done = chains.graphwalk("run", "chains.yaml", "--out", "first")
+    done = chains.graphwalk("run", "demo.yaml", "--out", "first")
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
     rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
@@ -28,13 +28,13 @@ def test_suite_run_has_a_report(chains: Place) -> None:
     assert chains.graphwalk("report", "first", "--plots", "plots").returncode == 0
     assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
     assert chains.graphwalk("view", "first", "--out", "run.html").returncode == 0
-    estimate = json.loads(chains.graphwalk("run", "chains.yaml", "--dry-run", "--json").stdout)
+    estimate = json.loads(chains.graphwalk("run", "demo.yaml", "--dry-run", "--json").stdout)
     assert estimate["tasks"] == {"end_of_chain": 6}
     assert estimate["rows"][0]["tool_calls"] == 4 * 5 + 2 * 9
 
 
 def test_suite_run_is_resumed_and_rescored(chains: Place) -> None:
-    assert chains.graphwalk("run", "chains.yaml", "--out", "run").returncode == 0
+    assert chains.graphwalk("run", "demo.yaml", "--out", "run").returncode == 0
     log = chains.folder / "run" / "results.jsonl"
     log.write_bytes(b"".join((log.parent / "results.jsonl").read_bytes().splitlines(keepends=True)[:5]))
     resumed = chains.graphwalk("resume", "run")
@@ -70,4 +70,4 @@ def test_incomplete_suites_are_errors_before_the_run(chains: Place, body: str, c
 
 def test_a_broken_suite_does_not_disturb_the_others(chains: Place) -> None:
     chains.install_text("broken_suite", "1 / 0\n", "[graphwalk.suites]\nbroken = broken_suite:Broken\n")
-    assert chains.graphwalk("run", "chains.yaml", "--graphs", 1).returncode == 0
+    assert chains.graphwalk("run", "demo.yaml", "--graphs", 1).returncode == 0

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 import graphwalk
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from tests.models.server import Answer, ModelServer, chat
 
@@ -157,3 +158,9 @@ def test_a_store_holds_the_chosen_labels_and_types_alone() -> None:
             graphwalk.open_store(store, labels=["Voyage"])
     with pytest.raises(graphwalk.ConfigError, match="no label 'Ship '"):
         graphwalk.open_store("example", labels=["Ship "])
+
+
+@pytest.mark.parametrize("tool", MAZE_TOOLS)
+def test_the_tools_of_mazes_are_refused_for_your_own_graph(tool: str) -> None:
+    with pytest.raises(graphwalk.ConfigError, match=f"the tool {tool} walks generated mazes only"):
+        graphwalk.openai_tools(FILMS, tools=[tool])

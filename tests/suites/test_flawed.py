@@ -1,4 +1,4 @@
-"""The simulated weak model: every flaw has the effect of its name, and the mixture is well below the expert."""
+"""The simulated weak model: every flaw has the effect of its name, and about half of the answers are right."""
 
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,8 @@ import pytest_asyncio
 
 import graphwalk
 from graphwalk.models.trajectory import ExitStatus
-from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS
+from graphwalk.suites.flawed import FLAWS
 from tests.suites.questions.episodes import Stage, stage
-
-SPOILING = {"early_stop", "bad_json", "invented_items", "dropped_items", "empty"}
-"""Flaws that make the answer wrong."""
-TOOL_ERRORS = {
-    "unknown_name": "unknown_name",
-    "missing_argument": "bad_arguments",
-    "malformed_arguments": "bad_json",
-    "unknown_tool": "unknown_tool",
-}
-STAGES = {"prose": "embedded", "fenced": "fenced", "bad_json": None, "empty": None}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -27,18 +17,19 @@ async def here() -> Stage:
     return await stage(seed=2)
 
 
-@pytest.mark.parametrize("flaw", [*WALK_FLAWS, *ANSWER_FLAWS])
+@pytest.mark.parametrize("flaw", FLAWS)
 async def test_every_flaw_does_what_it_says(here: Stage, flaw: str) -> None:
     for task in here.tasks[::3]:
         score, trajectory = await here.play_flaw(flaw, task)
-        assert score.correct == (flaw not in SPOILING), (task.template, trajectory.reply)
-        assert {result.error for result in trajectory.results if result.error} == (
-            {TOOL_ERRORS[flaw]} if flaw in TOOL_ERRORS else set()
-        )
-        assert (score.repeated_calls > 0) == (flaw == "repeated_calls")
-        if flaw in STAGES:
-            assert score.extraction_stage == STAGES[flaw]
-        assert trajectory.exit_status == (ExitStatus.NO_ANSWER if flaw == "empty" else ExitStatus.ANSWERED)
+        assert not score.correct, (task.template, trajectory.reply)
+        assert not any(result.error for result in trajectory.results)
+        assert trajectory.exit_status is ExitStatus.ANSWERED
+        if flaw == "unreadable":
+            assert score.extraction_stage is None
+        if flaw == "missing":
+            assert score.recall < 1
+        if flaw == "wrong":
+            assert score.false_positives > 0
 
 
 @pytest.mark.parametrize(

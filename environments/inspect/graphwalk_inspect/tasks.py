@@ -31,7 +31,7 @@ Text = str | None
 Int = int | None
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _MEASURES = ("correct", "f1", "grounded")
-_LACKS = ("tool_protocol", "strict_tools")
+_LACKS = ("tool_protocol",)
 """Fields of `agent` that inspect_ai has no counterpart for."""
 
 

@@ -15,8 +15,8 @@ from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
 from graphwalk.errors import ConfigError, counted
-from graphwalk.files.bulk import Columns, Row, write_rows
-from graphwalk.files.writing import make_folder, new_folder, write_whole
+from graphwalk.files.bulk import Row, cell
+from graphwalk.files.writing import make_folder, new_file, new_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.plan import PlannedEpisode, make_plan, sources_for
@@ -28,6 +28,7 @@ from graphwalk.version import SCHEMA_VERSION, __version__
 
 TEST, TRAIN = "test", "train"
 GRAPHS = "graphs"
+PROMPT = "prompt"
 FLAGS: Mapping[str, Any] = {
     "models": ["openai/any"],
     "model_arguments": {},
@@ -38,8 +39,7 @@ FLAGS: Mapping[str, Any] = {
 }
 """Fields of the experiment that the data set does not depend on: any language model can play all settings."""
 _TEXTS = ("id", "suite", "template", "setting", "question", "tools", "schema", "target", "graph", "task", "canary")
-TASK_COLUMNS: Columns = {**dict.fromkeys(_TEXTS, str), "prompt": list}
-GRAPH_COLUMNS: Columns = dict.fromkeys(("digest", "facts", "nodes", "relationships"), str)
+_GRAPH_TEXTS = ("digest", "facts", "nodes", "relationships")
 
 
 class Table(NamedTuple):
@@ -99,11 +99,27 @@ async def export_dataset(
 
 
 def _write(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
-    rows, path = [whole(row) for row in rows], f"{config}/{split}.parquet"
+    rows = [whole(row) for row in rows]
+    path = f"{config}/{split}.parquet"
     make_folder(folder / config)
-    write_rows(rows, folder / path, GRAPH_COLUMNS if config == GRAPHS else TASK_COLUMNS)
+    _write_parquet(rows, folder / path, _GRAPH_TEXTS if config == GRAPHS else _TEXTS)
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     return Table(config, split, path, len(rows), hashlib.sha256(lines.encode()).hexdigest())
+
+
+def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None:
+    """Write a table of texts, and of the messages of a prompt. Lists and maps in other columns are JSON."""
+    import polars
+
+    schema: dict[str, Any] = dict.fromkeys(texts, polars.String)
+    if PROMPT in rows[0]:
+        schema[PROMPT] = polars.List(polars.Struct({"role": polars.String, "content": polars.String}))
+    cells = []
+    for row in rows:
+        texts_of_row = {name: cell(row.get(name)) for name in texts}
+        cells.append({**row, **texts_of_row})
+    with new_file(out) as file:
+        polars.DataFrame(cells, schema).write_parquet(file)
 
 
 async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Row]]:
@@ -131,7 +147,7 @@ async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str
         "template": task.template,
         "setting": planned.key.setting,
         "question": task.question,
-        "prompt": [message.as_openai() for message in prompt.messages],
+        PROMPT: [message.as_openai() for message in prompt.messages],
         "tools": json.dumps(tools),
         "schema": schema,
         "target": json.dumps(record["gold"], ensure_ascii=False),
@@ -141,7 +157,7 @@ async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str
 
 
 def _graph_row(instance: GraphInstance) -> Row:
-    """Return a graph in the form of `graphwalk generate graph --out FILE.parquet`; None in the columns of no graph."""
+    """Return a graph in the form of `graphwalk generate graph --out FILE.jsonl`; None in the columns of no graph."""
     graph = instance.graph
     document = {} if graph is None else json_document(graph)
     columns = {name: document.get(name) for name in ("nodes", "relationships")}

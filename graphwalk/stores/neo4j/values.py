@@ -9,7 +9,7 @@ from neo4j.time import Date, DateTime, Duration, Time
 from neo4j.vector import Vector
 
 from graphwalk.errors import StoreError
-from graphwalk.graphs.values import Point, Temporal, duration_text, read_temporal
+from graphwalk.graphs.values import Point, Temporal, read_temporal
 from graphwalk.stores.cypher import NO_LABEL
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -29,7 +29,7 @@ def from_driver(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, Duration):
-        return Temporal("duration", duration_text(value.months, value.days, value.seconds, value.nanoseconds))
+        return Temporal("duration", value.iso_format())
     if isinstance(value, Date):
         return read_temporal(value.iso_format(), "date")
     if isinstance(value, Time):

@@ -10,7 +10,7 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.flawed import ANSWER_FLAWS, WALK_FLAWS, with_flaws
+from graphwalk.suites.flawed import FLAWS
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.make_tasks import make_tasks
@@ -35,7 +35,7 @@ class Stage:
         return await self.play_policy(player, task, agent, setting)
 
     async def play_flaw(self, flaw: str, task: QuestionTask) -> tuple[QuestionScore, Trajectory]:
-        """Play the expert with one flaw."""
+        """Play the expert with one flaw in its answer."""
         return await self.play_policy(expert_with(flaw, task, await self.store.schema()), task)
 
     async def play_policy(
@@ -45,10 +45,8 @@ class Stage:
 
 
 def expert_with(flaw: str, task: QuestionTask, schema: Schema) -> Policy:
-    """Return the expert with one flaw in its calls or in its answer."""
-    draw = stdlib_random(0, "flaw", task.task_id)
-    walk = expert(task.template, task.parameters, schema)
-    return with_flaws(walk, draw, WALK_FLAWS.get(flaw), ANSWER_FLAWS.get(flaw))
+    answer = yield from expert(task.template, task.parameters, schema)
+    return FLAWS[flaw](answer, stdlib_random(0, "flaw", task.task_id))
 
 
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:

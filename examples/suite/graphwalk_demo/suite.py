@@ -1,4 +1,4 @@
-"""The suite `chains`: tasks with prompts, tools and scores, and scripted agents."""
+"""The suite `demo`: tasks with prompts, tools and scores, and scripted agents."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
 from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
-from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
+from graphwalk_demo.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent
 TOOLS = (str(FOLDER / "next_node.yaml"),)
@@ -96,7 +96,7 @@ PLAYERS: Mapping[str, Player[ChainTask]] = {
 
 
 class ChainsSuite(Suite[ChainsConfig, ChainTask]):
-    name = "chains"
+    name = "demo"
     settings = ("tools", "no_tools")
     config_type = ChainsConfig
     task_type = ChainTask

@@ -4,4 +4,4 @@ from graphwalk.testing import check_suite
 
 
 def test_the_suite_keeps_the_contract() -> None:
-    assert asyncio.run(check_suite("NAME"))
+    assert asyncio.run(check_suite("demo"))

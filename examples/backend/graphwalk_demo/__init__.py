@@ -1,4 +1,4 @@
-"""The model backend `NAME`: `NAME/MODEL` is a model behind an HTTP server. Adapt the two functions for another API."""
+"""The model backend `demo`: `demo/MODEL` is a model behind an HTTP server. Adapt the two functions for another API."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from graphwalk import CallOptions, Message, ModelError, Reply, ToolCall, ToolSpe
 from graphwalk.models.chat import Usage
 from graphwalk.variables import Variables
 
-PREFIX = "NAME".upper()
+PREFIX = "demo".upper()
 RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 """Statuses after which the same request may succeed."""
 
@@ -19,7 +19,7 @@ class Backend:
     """`name` is what follows the provider; keys and addresses are in `variables`."""
 
     def __init__(self, name: str, variables: Variables) -> None:
-        self.name = f"NAME/{name}"
+        self.name = f"demo/{name}"
         self._model = name
         self._url = variables.require(f"{PREFIX}_BASE_URL", "it is the address of the server")
         self._key = variables.get(f"{PREFIX}_API_KEY")

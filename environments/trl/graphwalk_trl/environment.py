@@ -1,8 +1,8 @@
 """Environments for TRL's `GRPOTrainer`: a class whose methods are the tools, with `reset` and `get_reward`.
 
-    environment = graphwalk.training.trl.environment({"name": "train", "suite": {…}})
-    rows = Dataset.from_list(graphwalk.training.trl.rows_of(environment))
-    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment, reward_funcs=[step_rewards])
+    walking = environment({"name": "train", "suite": {…}})
+    rows = Dataset.from_list(rows_of(walking))
+    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=walking, reward_funcs=[step_rewards])
 
 TRL is not imported here. All environments of a class share its graphs. `step_rewards` is optional.
 """
@@ -105,15 +105,22 @@ def tool_method(spec: ToolSpec) -> Callable[..., str]:
     def method(self: _Environment, *positional: Any, **named: Any) -> str:
         return self._call(spec.name, {**dict(zip(schemas, positional, strict=False)), **named})
 
-    required, kind = spec.parameters.get("required", ()), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    required = spec.parameters.get("required", ())
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("self", kind)]
     for name, annotation in types.items():
         default = inspect.Parameter.empty if name in required else 1
         parameters.append(inspect.Parameter(name, kind, annotation=annotation, default=default))
-    described = [f"    {name}: {schema['description']}" for name, schema in schemas.items()]
-    arguments = ["", "Args:", *described] if described else []
-    method.__name__ = method.__qualname__ = spec.name
-    method.__doc__ = "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])
+    # TRL reads Google's form: a description, "Args:" with a line for each argument, and "Returns:".
+    lines = [spec.description]
+    if schemas:
+        lines += ["", "Args:"]
+    for name, schema in schemas.items():
+        lines.append(f"    {name}: {schema['description']}")
+    lines += ["", "Returns:", "    The result, as text."]
+    method.__name__ = spec.name
+    method.__qualname__ = spec.name
+    method.__doc__ = "\n".join(lines)
     method.__annotations__ = {**types, "return": str}
     method.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
     return method

@@ -1,4 +1,4 @@
-"""A store: the embedded engine, with every query and its time in the file LOGGED_STORE_FILE."""
+"""The store `demo`: the embedded engine, with every query and its time in the file LOGGED_STORE_FILE."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ async def open_logged(variables: Variables, *, run_id: str, timeout_seconds: flo
 
 
 class LoggedDatabase(Database):
-    kind = "logged"
+    kind = "demo"
 
     def __init__(self, inner: EmbeddedDatabase, file: Path) -> None:
         self._inner, self._file = inner, file
@@ -41,7 +41,7 @@ class LoggedDatabase(Database):
 
 
 class LoggedStore(GraphStore):
-    kind = "logged"
+    kind = "demo"
 
     def __init__(self, inner: GraphStore, file: Path) -> None:
         self._inner, self.graph, self._file = inner, inner.graph, file

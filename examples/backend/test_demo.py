@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from graphwalk_NAME import PREFIX, Backend
+from graphwalk_demo import PREFIX, Backend
 
 from graphwalk import CallOptions, Message, ModelError, ToolSpec
 from graphwalk.variables import Variables

@@ -24,7 +24,7 @@ class ChainSpec(Spec):
 class ChainsConfig(SuiteConfig):
     graphs_field: ClassVar[str] = "chains"
 
-    name: str = "chains"
+    name: str = "demo"
     chains: tuple[ChainSpec, ...] = (ChainSpec(count=3),)
 
 

@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import pytest
+from graphwalk_trl import environment, rows_of, step_rewards
 
 from graphwalk.errors import ConfigError
-from graphwalk.training.trl import environment, rows_of, step_rewards
 
 QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
 
