@@ -1,12 +1,13 @@
 """Rows in one file, as JSON, CSV or Parquet; rows that take hours are made by several processes."""
 
 import json
+import math
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -38,15 +39,21 @@ def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T
     row that cannot be used, and returns None for one that is not chosen. Raise ConfigError for another ending, a file
     that cannot be read, the first row that cannot be used, and if no row is left.
     """
-    if path.suffix.lower() not in (".jsonl", ".parquet"):
+    suffix = path.suffix.lower()
+    rows: Iterator[str | Row]
+    if suffix == ".jsonl":
+        rows = _lines(path)
+    elif suffix == ".parquet":
+        rows = _parquet_rows(path, columns)
+    else:
         raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
-    rows = _lines(path) if path.suffix.lower() == ".jsonl" else _parquet_rows(path, columns)
     usable = 0
     for number, row in enumerate(rows, 1):
-        if isinstance(row, str) and not row.strip():
+        is_line = isinstance(row, str)
+        if is_line and not row.strip():
             continue
         try:
-            value = read(_row(row, columns) if isinstance(row, str) else row, number)
+            value = read(_row(row, columns) if is_line else row, number)
         except ValueError as error:
             raise ConfigError(f"{path}: row {number}: {error}", hint="correct it, or leave it out") from error
         if value is not None:
@@ -70,7 +77,10 @@ def _row(line: str, columns: Sequence[str]) -> Row:
         row: Row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {one_line(error)}") from error
-    if missing := [name for name in columns if not isinstance(row, dict) or name not in row]:
+    # 7 is JSON without columns.
+    names = row.keys() if isinstance(row, dict) else ()
+    missing = [name for name in columns if name not in names]
+    if missing:
         raise ValueError(f"missing column {', '.join(missing)}")
     return row
 
@@ -91,31 +101,59 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
 
     Raise ConfigError if it cannot be written.
     """
-    numbers = count()
-    numbered = zip(rows, numbers)  # noqa: B905 (numbers have no end)
-    if out.suffix.lower() != ".parquet":
-        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row, _ in numbered))
-        return next(numbers)
+    counted_rows = _CountedRows(rows)
+    if out.suffix.lower() == ".parquet":
+        _write_parquet(counted_rows, out, columns)
+    else:
+        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in counted_rows))
+    return counted_rows.number
+
+
+class _CountedRows:
+    """Rows that are counted as they pass, since there may be too many to keep."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = rows
+        self.number = 0
+
+    def __iter__(self) -> Iterator[Row]:
+        for row in self._rows:
+            self.number += 1
+            yield row
+
+
+def _write_parquet(rows: Iterable[Row], out: Path, columns: Columns) -> None:
+    """Write JSON lines to a file beside `out`, which polars turns into Parquet piece by piece."""
     import polars
 
     message = polars.Struct({"role": polars.String, "content": polars.String})
     types = {bool: polars.Boolean, int: polars.Int64, float: polars.Float64, str: polars.String}
-    schema = {name: polars.List(message) if kind is list else types[kind] for name, kind in columns.items()}
+    schema: dict[str, Any] = {}
+    for name, kind in columns.items():
+        schema[name] = polars.List(message) if kind is list else types[kind]
     with new_file(out) as file, TemporaryDirectory(dir=out.parent) as folder:
         lines = Path(folder) / "rows.jsonl"
-        typed = ({name: _typed(row.get(name), kind) for name, kind in columns.items()} for row, _ in numbered)
-        write_whole(lines, (json.dumps(row) + "\n" for row in typed))
+        write_whole(lines, (_typed_line(row, columns) for row in rows))
         polars.scan_ndjson(lines, schema=schema).sink_parquet(file, row_group_size=_GROUP)
-    return next(numbers)
+
+
+def _typed_line(row: Row, columns: Columns) -> str:
+    """Return a row as a line of JSON with exactly these columns, each of its type or null."""
+    fields = {name: _typed(row.get(name), kind) for name, kind in columns.items()}
+    return json.dumps(fields) + "\n"
 
 
 def _typed(value: Any, kind: type) -> Any:
-    return value if value is None or kind is list else kind(cell(value))
+    if value is None or kind is list:
+        return value
+    return kind(cell(value))
 
 
 def cell(value: Any) -> Any:
     """Return the value of a cell, with lists and maps as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return value
 
 
 @dataclass(frozen=True)
@@ -141,8 +179,10 @@ class Rows:
         from multiprocessing import get_context
 
         things = iter(self.things)
+        # Lists of _PART things, until one is empty
         parts = iter(lambda: list(islice(things, _PART)), [])
-        workers = min(workers or cores(), max(1, -(-self.total // _PART)))
+        number_of_parts = max(1, math.ceil(self.total / _PART))
+        workers = min(workers or cores(), number_of_parts)
         with (
             progress_bar(self.name, self.total) as done,
             ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,
@@ -163,4 +203,7 @@ def _list_of(make: Callable[[Sequence[Any]], Iterable[Row]], part: Sequence[Any]
 
 def cores() -> int:
     """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # Containers and batch systems lend some of the machine's processors; only Linux tells which.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
