@@ -1,13 +1,12 @@
 """Rows in one file, as JSON, CSV or Parquet; rows that take hours are made by several processes."""
 
 import json
-import math
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -101,59 +100,31 @@ def write_rows(rows: Iterable[Row], out: Path, columns: Columns) -> int:
 
     Raise ConfigError if it cannot be written.
     """
-    counted_rows = _CountedRows(rows)
-    if out.suffix.lower() == ".parquet":
-        _write_parquet(counted_rows, out, columns)
-    else:
-        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row in counted_rows))
-    return counted_rows.number
-
-
-class _CountedRows:
-    """Rows that are counted as they pass, since there may be too many to keep."""
-
-    def __init__(self, rows: Iterable[Row]) -> None:
-        self._rows = rows
-        self.number = 0
-
-    def __iter__(self) -> Iterator[Row]:
-        for row in self._rows:
-            self.number += 1
-            yield row
-
-
-def _write_parquet(rows: Iterable[Row], out: Path, columns: Columns) -> None:
-    """Write JSON lines to a file beside `out`, which polars turns into Parquet piece by piece."""
+    numbers = count()
+    numbered = zip(rows, numbers)  # noqa: B905 (numbers have no end)
+    if out.suffix.lower() != ".parquet":
+        write_whole(out, (json.dumps(row, ensure_ascii=False) + "\n" for row, _ in numbered))
+        return next(numbers)
     import polars
 
     message = polars.Struct({"role": polars.String, "content": polars.String})
     types = {bool: polars.Boolean, int: polars.Int64, float: polars.Float64, str: polars.String}
-    schema: dict[str, Any] = {}
-    for name, kind in columns.items():
-        schema[name] = polars.List(message) if kind is list else types[kind]
+    schema = {name: polars.List(message) if kind is list else types[kind] for name, kind in columns.items()}
     with new_file(out) as file, TemporaryDirectory(dir=out.parent) as folder:
         lines = Path(folder) / "rows.jsonl"
-        write_whole(lines, (_typed_line(row, columns) for row in rows))
+        typed = ({name: _typed(row.get(name), kind) for name, kind in columns.items()} for row, _ in numbered)
+        write_whole(lines, (json.dumps(row) + "\n" for row in typed))
         polars.scan_ndjson(lines, schema=schema).sink_parquet(file, row_group_size=_GROUP)
-
-
-def _typed_line(row: Row, columns: Columns) -> str:
-    """Return a row as a line of JSON with exactly these columns, each of its type or null."""
-    fields = {name: _typed(row.get(name), kind) for name, kind in columns.items()}
-    return json.dumps(fields) + "\n"
+    return next(numbers)
 
 
 def _typed(value: Any, kind: type) -> Any:
-    if value is None or kind is list:
-        return value
-    return kind(cell(value))
+    return value if value is None or kind is list else kind(cell(value))
 
 
 def cell(value: Any) -> Any:
     """Return the value of a cell, with lists and maps as JSON."""
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 @dataclass(frozen=True)
@@ -179,10 +150,8 @@ class Rows:
         from multiprocessing import get_context
 
         things = iter(self.things)
-        # Lists of _PART things, until one is empty
         parts = iter(lambda: list(islice(things, _PART)), [])
-        number_of_parts = max(1, math.ceil(self.total / _PART))
-        workers = min(workers or cores(), number_of_parts)
+        workers = min(workers or cores(), max(1, -(-self.total // _PART)))
         with (
             progress_bar(self.name, self.total) as done,
             ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,

@@ -34,8 +34,7 @@ ANY_VALUE = ("string", "number", "boolean", "null")
 
 def setting_of(name: str) -> str:
     """Return the setting in the name of a setting with a variant: "tools" of "tools:turn_limit=5"."""
-    setting, _, _ = name.partition(":")
-    return setting
+    return name.partition(":")[0]
 
 
 EXPLAINED = ("grounded", "proven", "unproven", "missing")

@@ -92,12 +92,12 @@ class MazeToolbox(GraphToolbox):
 
     def _mistake(self, call: ToolCall, kind: str, message: str, node_id: Any) -> ToolResult:
         # The example is the key that a malformed one probably means, as 12 for "cell 12", else the last key.
-        example = self._last
+        example = str(self._last)
         text = node_id if isinstance(node_id, str) else repr(node_id)
         match = _KEY.search(text[:100])
         if match is not None:
-            example = min(int(match[0]), self._last)
-        return ToolResult(call, self._say(message, node_id=node_id, last=self._last, example=str(example)), kind)
+            example = str(min(int(match[0]), self._last))
+        return ToolResult(call, self._say(message, node_id=node_id, last=self._last, example=example), kind)
 
 
 def connected_path(neighbours: Mapping[str, Sequence[str]]) -> list[str]:
