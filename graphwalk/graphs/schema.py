@@ -149,7 +149,7 @@ def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
     relationships = []
     for links in sorted(graph.relationship_tables, key=lambda links: links.type):
         if len(links.sources):
-            # Few pairs of tables stand for the millions of pairs of nodes that a type may join.
+            # A type may join millions of pairs of nodes, but only few pairs of tables.
             joined_tables = np.unique(np.stack([table_of[links.sources], table_of[links.targets]]), axis=1)
             pairs: set[tuple[str, str]] = set()
             for source, target in joined_tables.T.tolist():

@@ -205,7 +205,7 @@ class GraphIndex:
     def walks(self, longest: int) -> Mapping[str, int]:
         """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
         while len(self._walks) <= longest:
-            # Each relationship is a walk of one step, and begins those that go on from its target.
+            # Each relationship is a walk of one step, and begins one more for each walk from its target.
             shorter = self._walks[-1]
             walks = {}
             for key, relationships in self.outgoing.items():
