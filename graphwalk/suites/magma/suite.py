@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from random import Random
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -38,7 +38,7 @@ from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 T = TypeVar("T")
 
 
-def _as_tuple(value: Any) -> Any:
+def _as_tuple(value: object) -> object:
     return value if isinstance(value, list | tuple) else (value,)
 
 
