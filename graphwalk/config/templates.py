@@ -302,8 +302,7 @@ def _variables_of(name: str) -> frozenset[str]:
 def _own_messages(path: Path, shipped: Mapping[str, str]) -> dict[str, str]:
     """Return the user's messages in the file `path`, checked against the built-in ones."""
     file = YamlFile.read(path)
-    are_messages = isinstance(file.data, dict) and all(isinstance(text, str) for text in file.data.values())
-    if not are_messages:
+    if not isinstance(file.data, dict) or not all(isinstance(text, str) for text in file.data.values()):
         raise ConfigError(f"{path}: not a list of messages, each a name with its text")
     for name, text in file.data.items():
         if name not in shipped:

@@ -48,11 +48,10 @@ def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T
         raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
     usable = 0
     for number, row in enumerate(rows, 1):
-        is_line = isinstance(row, str)
-        if is_line and not row.strip():
+        if isinstance(row, str) and not row.strip():
             continue
         try:
-            value = read(_row(row, columns) if is_line else row, number)
+            value = read(_row(row, columns) if isinstance(row, str) else row, number)
         except ValueError as error:
             raise ConfigError(f"{path}: row {number}: {error}", hint="correct it, or leave it out") from error
         if value is not None:

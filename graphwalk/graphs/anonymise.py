@@ -113,8 +113,9 @@ def _size_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | f
     """
     sizes: set[int | float] = set()
     for value in values:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if math.isfinite(value):
             sizes.add(abs(value))
 
     # 3, 10.5 and 11 may become 4, 9.37 and 12.

@@ -111,7 +111,7 @@ def value_forms(value: Any) -> Iterator[Any]:
     if isinstance(value, int | float):
         yield json.dumps(value)
     elif isinstance(value, str):
-        form = _TRUTH.get(value)
+        form: bool | int | float | None = _TRUTH.get(value)
         if form is None:
             form = _number(value.strip())
         if form is not None:

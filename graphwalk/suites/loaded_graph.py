@@ -71,7 +71,8 @@ class LoadedGraph:
             return None
         is_database = self.instance.existing_database is not None
         if is_database and self.instance.graph is not None:
-            return self.once("schema", lambda: schema_of(self.graph))
+            schema: Schema = self.once("schema", lambda: schema_of(self.graph))
+            return schema
         return await self.store.schema()
 
     async def toolbox(self, agent: AgentConfig, default: Sequence[str] | None = None) -> GraphToolbox:

@@ -41,7 +41,7 @@ _MOST_LISTED = 10
 
 def usual_fields(names: Collection[str], words: Sequence[str]) -> list[str]:
     """Return the fields with one of these names, in the order of the words; `_label` and `~label` are as `label`."""
-    fields = []
+    fields: list[str] = []
     for word in words:
         fields.extend(name for name in sorted(names) if name.lower().lstrip("_~:") == word)
     return fields

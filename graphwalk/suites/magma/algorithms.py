@@ -257,7 +257,7 @@ def _dijkstra_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
 
 def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
-    state = []
+    state: list[list[Any]] = []
     for start in range(instance.n):
 
         def weight(source: int, target: int, edge: Mapping[str, float], start: int = start) -> float | None:
