@@ -1,1 +1,1 @@
-"""Read YAML and templates, and check the fields of an experiment. Imports `files`, `variables` and `errors`."""
+"""Read YAML and templates, and check the fields of an experiment. Imports `errors`, `sanitise` and `version`."""

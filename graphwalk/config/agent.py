@@ -77,7 +77,9 @@ class AgentConfig(Strict):
     @property
     def parallel_tool_calls(self) -> bool | None:
         """Return False if the model may call only one tool in a turn, None for the default of its server."""
-        return False if self.max_calls_per_turn == 1 else None
+        if self.max_calls_per_turn == 1:
+            return False
+        return None
 
     @property
     def query_seconds(self) -> float:
@@ -108,9 +110,8 @@ FOREIGN: Mapping[str, Any] = {
 def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
     """Return the agent with the limits of `FOREIGN`; fields that the user set, even to None, stay."""
     agent = agent or AgentConfig()
-    return agent.model_copy(
-        update={name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}
-    )
+    limits = {name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}
+    return agent.model_copy(update=limits)
 
 
 class ModelOptions(Strict):

@@ -70,10 +70,12 @@ class GraphSource(FileOptions):
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
-        if sum(place is not None for place in (self.file, self.neo4j, self.loaded)) != 1:
+        places = [place for place in (self.file, self.neo4j, self.loaded) if place is not None]
+        if len(places) != 1:
             raise ValueError("give one of file, neo4j and loaded")
-        if self.file is None and (options := FileOptions.model_fields.keys() & self.model_fields_set):
-            raise ValueError(f"{', '.join(sorted(options))}: only for a file")
+        file_options = FileOptions.model_fields.keys() & self.model_fields_set
+        if self.file is None and file_options:
+            raise ValueError(f"{', '.join(sorted(file_options))}: only for a file")
         if self.neo4j is None and self.key is not None:
             raise ValueError("key: only for a database")
         return self
@@ -81,12 +83,16 @@ class GraphSource(FileOptions):
     @property
     def name(self) -> str:
         """The name of the graph in lists and reports."""
-        return self.file.stem if self.file is not None else str(self.neo4j or self.loaded)
+        if self.file is not None:
+            return self.file.stem
+        return str(self.neo4j or self.loaded)
 
 
 def check_filter(what: str, chosen: Sequence[str] | None, there: Iterable[str]) -> None:
     """Raise ConfigError if a filter names a label or type (`what`) that the graph does not have."""
+    if chosen is None:
+        return
     names = sorted(set(there))
-    if missing := [name for name in chosen or () if name not in names]:
-        problem = f"the graph has no {what} {', '.join(map(repr, missing))}"
-        raise ConfigError(problem, hint=f"there are: {', '.join(names)}")
+    missing = [repr(name) for name in chosen if name not in names]
+    if missing:
+        raise ConfigError(f"the graph has no {what} {', '.join(missing)}", hint=f"there are: {', '.join(names)}")

@@ -37,8 +37,10 @@ class Registry:
 
     def names(self) -> tuple[str, ...]:
         """Return the names, built-in ones first."""
-        others = {point.name for point in entry_points(group=self.group)} - self.built_in.keys()
-        return (*self.built_in, *sorted(others))
+        names = list(self.built_in)
+        others = {point.name for point in entry_points(group=self.group)}
+        names.extend(sorted(others - self.built_in.keys()))
+        return tuple(names)
 
     def __contains__(self, name: str) -> bool:
         """Return True for a known name. Entry points are looked up only if needed, since that takes 20 ms."""
@@ -74,11 +76,12 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         lines: dict[Any, int] = {}
         for name, _ in node.value:
-            if isinstance(name, yaml.ScalarNode) and name.value in lines:
-                twice = f"the field {name.value!r} is given twice, first in line {lines[name.value]}"
-                raise yaml.constructor.ConstructorError(None, None, twice, name.start_mark)
-            if isinstance(name, yaml.ScalarNode):
-                lines[name.value] = name.start_mark.line + 1
+            if not isinstance(name, yaml.ScalarNode):
+                continue
+            if name.value in lines:
+                problem = f"the field {name.value!r} is given twice, first in line {lines[name.value]}"
+                raise yaml.constructor.ConstructorError(None, None, problem, name.start_mark)
+            lines[name.value] = name.start_mark.line + 1
         return super().construct_mapping(node, deep)
 
 
@@ -102,7 +105,9 @@ class YamlFile:
             text = path.read_text(encoding="utf-8")
             loader = _Loader(text)
             tree = loader.get_single_node()
-            return cls(path, text, None if tree is None else loader.construct_document(tree), tree)
+            # An empty file has no tree.
+            data = None if tree is None else loader.construct_document(tree)
+            return cls(path, text, data, tree)
         except UnicodeDecodeError as error:
             raise ConfigError(f"{path}: cannot be read: not UTF-8 text") from error
         except OSError as error:
@@ -115,7 +120,8 @@ class YamlFile:
     def where(self, *fields: int | str) -> str:
         """Return file, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
         line, names = locate(self.tree, fields)
-        return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
+        place = f"{self.path}:{line}" if line else str(self.path)
+        return f"{place}: {'.'.join(names)}"
 
 
 def parse_value(text: str, source: str) -> Any:
@@ -132,13 +138,15 @@ _NOT_YAML = (yaml.YAMLError, ValueError, RecursionError)
 
 def _problem(error: Exception) -> str:
     """Return what is wrong with a YAML text, without its place."""
-    context, problem = getattr(error, "context", None), getattr(error, "problem", None)
-    return ": ".join(filter(None, [context, problem])) or str(error)
+    # while parsing a flow sequence: expected ',' or ']', but got ':'
+    parts = [getattr(error, "context", None), getattr(error, "problem", None)]
+    return ": ".join(part for part in parts if part) or str(error)
 
 
 def locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
     """Return line and fields of a pydantic location; the line of its parent if the file does not have the field."""
-    node, fields = tree, []
+    node = tree
+    fields: list[str] = []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
         if _UNION_TAG.fullmatch(str(part)):

@@ -64,15 +64,19 @@ class TypedText(str):
 def as_typed(value: Any) -> Any:
     """Return the value with each text in it as a `TypedText`."""
     if isinstance(value, dict):
-        return {name: as_typed(one) for name, one in value.items()}
+        return {name: as_typed(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_typed(one) for one in value]
-    return TypedText(value) if isinstance(value, str) else value
+        return [as_typed(item) for item in value]
+    if isinstance(value, str):
+        return TypedText(value)
+    return value
 
 
 def absolute(text: str | Path, info: ValidationInfo) -> Path:
     """Return an absolute path; a relative one is relative to the folder of the file that names it (`validate`)."""
-    folder = None if isinstance(text, TypedText) else (info.context or {}).get("folder")
+    folder = None
+    if info.context is not None and not isinstance(text, TypedText):
+        folder = info.context.get("folder")
     return (Path(folder or ".") / Path(text).expanduser()).resolve()
 
 
@@ -91,7 +95,9 @@ ExistingFile = Annotated[Path, BeforeValidator(existing_file)]
 
 
 def _existing_path(text: Any, info: ValidationInfo) -> Any:
-    return str(existing_file(text, info)) if isinstance(text, str) and is_path(text) else text
+    if isinstance(text, str) and is_path(text):
+        return str(existing_file(text, info))
+    return text
 
 
 def _fit_to_be_logged(settings: dict[str, Any]) -> dict[str, Any]:
@@ -105,10 +111,12 @@ def _fit_to_be_logged(settings: dict[str, Any]) -> dict[str, Any]:
 def _is_finite(value: Any) -> bool:
     """Return False for NaN or infinity at any depth."""
     if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
+        return all(_is_finite(item) for item in value.values())
     if isinstance(value, list | tuple):
-        return all(map(_is_finite, value))
-    return not isinstance(value, float) or math.isfinite(value)
+        return all(_is_finite(item) for item in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return True
 
 
 LoggedSettings = Annotated[dict[str, Any], AfterValidator(_fit_to_be_logged)]
@@ -135,15 +143,21 @@ def in_words(error: Any, model: type[BaseModel] | None = None) -> str:
         fields = frozenset() if model is None else _field_names(model) - {name}
         return f"there is no such field{did_you_mean(name, fields)}"
     if error["type"] in ("value_error", "assertion_error"):
-        return str(error["msg"]).partition(", ")[2]
+        # Value error, give density or mean_degree, not both
+        _, _, our_message = str(error["msg"]).partition(", ")
+        return our_message
     if error["type"] == "missing":
         return "is missing"
+    # Input should be a valid integer, unable to parse string as an integer
     words = _REDUNDANT.sub("", str(error["msg"]))
     for ours, theirs in (("must", "Input should"), ("is", "Input is"), ("List", "Tuple"), ("list", "tuple")):
         words = words.replace(theirs, ours)
     text = shown(error["input"])
-    a_list = error["type"] in ("tuple_type", "list_type") and isinstance(error["input"], str)
-    return f"{words}, not {text}" + (f"; write [{text}]" if a_list else "")
+    message = f"{words}, not {text}"
+    # models: openai/gpt-4.1
+    if error["type"] in ("tuple_type", "list_type") and isinstance(error["input"], str):
+        message += f"; write [{text}]"
+    return message
 
 
 def shown(value: Any) -> str:
@@ -153,7 +167,7 @@ def shown(value: Any) -> str:
     if isinstance(value, dict):
         return "a mapping of fields"
     if isinstance(value, list | tuple):
-        return "an empty list" if not value else "a list"
+        return "a list" if value else "an empty list"
     return str(quote(value))
 
 
@@ -177,24 +191,39 @@ def validate(
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         errors = error.errors()
-        # pydantic also calls a list too short whose entries are all wrong.
-        parents = {e["loc"][:depth] for e in errors for depth in range(len(e["loc"]))}
-        shown_errors = [e for e in errors if e["type"] != "too_short" or e["loc"] not in parents]
-        lines = [_describe(source, tree, overridden, e["loc"], in_words(e, model)) for e in shown_errors]
-        raise ConfigError("\n".join(dict.fromkeys(lines))) from error
+        # ("models", 0) is a parent of the error at ("models", 0, "name").
+        parents: set[tuple[int | str, ...]] = set()
+        for detail in errors:
+            location = detail["loc"]
+            parents.update(location[:depth] for depth in range(len(location)))
+
+        lines: list[str] = []
+        for detail in errors:
+            # pydantic also calls a list too short whose entries are all wrong.
+            if detail["type"] == "too_short" and detail["loc"] in parents:
+                continue
+            line = _describe(source, tree, overridden, detail["loc"], in_words(detail, model))
+            if line not in lines:
+                lines.append(line)
+        raise ConfigError("\n".join(lines)) from error
 
 
 def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
     """Set a value inside nested mappings and lists; missing mappings are created. `*` in the key: each list entry."""
     head, _, rest = key.partition(".")
-    if isinstance(data, list):
-        if head != "*" and not (head.isdecimal() and int(head) < len(data)):
+    places: list[Any]
+    # suite.graphs.*.nodes
+    if isinstance(data, list) and head == "*":
+        places = list(range(len(data)))
+    elif isinstance(data, list):
+        if not head.isdecimal() or int(head) >= len(data):
             raise ConfigError(f"{source}: the list has no entry {head!r}; it has {len(data)}, from 0 (* for all)")
-        places: list[Any] = list(range(len(data))) if head == "*" else [int(head)]
+        places = [int(head)]
     elif isinstance(data, dict):
         places = [head]
     else:
         raise ConfigError(f"{source}: {head!r} cannot be set inside a plain value")
+
     for place in places:
         if not rest:
             data[place] = value
@@ -207,19 +236,27 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
 def _describe(
     source: str, tree: yaml.Node | None, overridden: Collection[str], location: Sequence[int | str], message: str
 ) -> str:
+    """Return `mine.yaml:7: suite.graphs.0.nodes: must be at least 2`, without the file if a flag set the field."""
     line, fields = locate(tree, location)
-    field = ".".join(fields)
-    for key in overridden if fields else ():
-        if all(part in ("*", name) for part, name in zip(key.split("."), fields, strict=False)):
-            return f"{field}: {message}"
     where = f"{source}:{line}" if line else source
-    return ": ".join([where, *([field] if field else []), message])
+    if not fields:
+        return f"{where}: {message}"
+    field = ".".join(fields)
+    if any(_is_at(fields, key) for key in overridden):
+        return f"{field}: {message}"
+    return f"{where}: {field}: {message}"
+
+
+def _is_at(fields: Sequence[str], key: str) -> bool:
+    """Return True if a field is the one that a dotted key names, or above or inside it; `*` is each list entry."""
+    return all(part in ("*", name) for part, name in zip(key.split("."), fields, strict=False))
 
 
 @lru_cache(maxsize=64)
 def _field_names(model: type[BaseModel]) -> frozenset[str]:
     """Return the names of all fields of a class and of the classes inside it."""
     schema = model.model_json_schema()
-    return frozenset(
-        name for place in (schema, *schema.get("$defs", {}).values()) for name in place.get("properties", ())
-    )
+    names = set(schema.get("properties", ()))
+    for inner in schema.get("$defs", {}).values():
+        names.update(inner.get("properties", ()))
+    return frozenset(names)

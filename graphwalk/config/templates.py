@@ -34,14 +34,14 @@ from graphwalk.sanitise import quote
 
 
 def joined(values: Iterable[Any], separator: str = ", ") -> str:
-    """Join values as text."""
-    return separator.join(map(str, values))
+    return separator.join(str(value) for value in values)
 
 
 def with_article(noun: str) -> str:
     """Return the noun behind "a" or "an"; accents make no difference."""
     letters = "".join(letter for letter in normalize("NFKD", noun) if not combining(letter))
-    return f"{'an' if _VOWEL_SOUND.match(letters) else 'a'} {noun}"
+    article = "an" if _VOWEL_SOUND.match(letters) else "a"
+    return f"{article} {noun}"
 
 
 _VOWEL_SOUND = re.compile(r"(?!(?i:eu|one|once|u(?:ni[^mn]|s[aeu]|ti)))(?!U[A-Z]{0,2}$)(?i:[aeiouæøœ])")
@@ -97,9 +97,11 @@ def check_text(text: str, names: Collection[str], filters: Iterable[str]) -> Non
         environment.compile(tree)
     except TemplateSyntaxError as error:
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
-    if unknown := meta.find_undeclared_variables(tree) - set(names):
+    unknown = meta.find_undeclared_variables(tree) - set(names)
+    if unknown:
         line = min(node.lineno for node in tree.find_all(nodes.Name) if node.name in unknown)
-        raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(names)) or 'none'}", line)
+        known = ", ".join(sorted(names)) or "none"
+        raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {known}", line)
 
 
 def names_in(text: str) -> set[str]:
@@ -138,12 +140,26 @@ def rendered(template: Template, values: Mapping[str, Any]) -> str:
 
 def _text_error(error: Exception, file: str | None = None) -> TextError:
     """Return the error with the line of the template `file`, or of the file that it includes, where it was raised."""
-    frames = [frame for frame in extract_tb(error.__traceback__) if frame.filename.endswith((".j2", "<template>"))]
-    file, line = (frames[-1].filename, frames[-1].lineno) if frames else (file, None)
+    line = None
+    # The innermost frame of a template; those behind it are of filters, in Python.
+    for frame in extract_tb(error.__traceback__):
+        if frame.filename.endswith((".j2", _NO_FILE)):
+            file = frame.filename
+            line = frame.lineno
     if isinstance(error, TemplateSyntaxError):
-        file, line = error.filename, error.lineno
-    problem = str(error) if isinstance(error, TemplateError) else f"{type(error).__name__}: {error}"
-    return TextError(problem, line or 1, None if file == "<template>" else file)
+        file = error.filename
+        line = error.lineno
+    if file == _NO_FILE:
+        file = None
+
+    problem = str(error)
+    if not isinstance(error, TemplateError):
+        problem = f"{type(error).__name__}: {problem}"
+    return TextError(problem, line or 1, file)
+
+
+_NO_FILE = "<template>"
+"""The file name that Jinja gives to a text."""
 
 
 def render_page(path: str, /, **values: Any) -> str:
@@ -153,8 +169,11 @@ def render_page(path: str, /, **values: Any) -> str:
     except TextError as error:
         raise ConfigError(f"templates/{path}:{error.line}: {error.problem}") from error
     except TemplateError as error:
+        where = f"templates/{path}"
         line = getattr(error, "lineno", None)
-        raise ConfigError(f"templates/{path}{f':{line}' if line else ''}: {error.message}") from error
+        if line:
+            where = f"{where}:{line}"
+        raise ConfigError(f"{where}: {error.message}") from error
 
 
 @cache
@@ -183,42 +202,54 @@ class Prompts:
 
     def __init__(self, folder: Path | None = None) -> None:
         shipped_folder = data_path("templates") / "prompts"
-        shipped, own = _texts_in(shipped_folder), {} if folder is None else _texts_in(folder)
-        self.files: Mapping[str, str] = {**shipped, **own}
+        shipped = _texts_in(shipped_folder)
+        folder_of = dict.fromkeys(shipped, shipped_folder)
+        self.files: Mapping[str, str] = shipped
         """Name → text."""
-        self._messages = {
-            message: (text, shipped_folder / name)
-            for name in _MESSAGE_FILES
-            for message, text in YamlFile.read(shipped_folder / name).data.items()
-        }
-        for name, text in own.items():
-            assert folder is not None
-            path = folder / name
-            if name not in shipped:
-                hint = f"prompts: {', '.join(shipped)}"
-                raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, shipped)}", hint=hint)
-            if name in _MESSAGE_FILES:
-                messages = _own_messages(path, YamlFile.read(shipped_folder / name).data)
-                self._messages |= {message: (text, path) for message, text in messages.items()}
-                continue
-            try:
-                check_text(text, _names_of(name), TEXT_FILTERS)
-            except TextError as error:
-                raise ConfigError(
-                    f"{path}:{error.line}: {error.problem}", hint=f"ours: {shipped_folder / name}"
-                ) from error
-            if missing := included_in(text) - self.files.keys():
-                raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
-        sources = {
-            name: (text, str((folder if folder and name in own else shipped_folder) / name), None)
-            for name, text in self.files.items()
-        }
-        self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
+        self._messages: dict[str, tuple[str, Path]] = {}
+        """Name of a message → its text, and the file that has it."""
+        for name in _MESSAGE_FILES:
+            path = shipped_folder / name
+            self._add_messages(YamlFile.read(path).data, path)
+
+        if folder is not None:
+            own = _texts_in(folder)
+            folder_of.update(dict.fromkeys(own, folder))
+            self.files = {**shipped, **own}
+            for name, text in own.items():
+                path = folder / name
+                if name not in shipped:
+                    hint = f"prompts: {', '.join(shipped)}"
+                    raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, shipped)}", hint=hint)
+                if name in _MESSAGE_FILES:
+                    shipped_messages = YamlFile.read(shipped_folder / name).data
+                    self._add_messages(_own_messages(path, shipped_messages), path)
+                else:
+                    self._check_prompt(path, text, shipped_folder)
+
+        # What Jinja asks a loader for: the text, its file, and nothing that tells whether the file has changed.
+        sources = {name: (text, str(folder_of[name] / name), None) for name, text in self.files.items()}
+        self._environment = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
+
+    def _add_messages(self, messages: Mapping[str, str], path: Path) -> None:
+        for name, text in messages.items():
+            self._messages[name] = (text, path)
+
+    def _check_prompt(self, path: Path, text: str, shipped_folder: Path) -> None:
+        """Raise ConfigError for an error in the user's file, or for a variable that the built-in one does not have."""
+        try:
+            check_text(text, _variables_of(path.name), TEXT_FILTERS)
+        except TextError as error:
+            hint = f"ours: {shipped_folder / path.name}"
+            raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=hint) from error
+        missing = included_in(text) - self.files.keys()
+        if missing:
+            raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
 
     def render(self, name: str, /, **values: Any) -> str:
         """Render one file ("graph_tools.j2"). Raise ConfigError if a variable is missing."""
         try:
-            return rendered(self._settings.get_template(name), values)
+            return rendered(self._environment.get_template(name), values)
         except TextError as error:
             raise ConfigError(f"{error.file}:{error.line}: {error.problem}") from error
 
@@ -241,21 +272,31 @@ def _texts_in(folder: Path) -> dict[str, str]:
     """Return file name → text, without hidden files. Raise ConfigError for a file that is no text in UTF-8."""
     texts = {}
     for path in sorted(folder.iterdir()):
-        if not path.name.startswith("."):
-            try:
-                texts[path.name] = path.read_text(encoding="utf-8")
-            except (OSError, UnicodeDecodeError) as error:
-                raise ConfigError(f"{path}: cannot be read: {error}") from error
+        # .DS_Store
+        if path.name.startswith("."):
+            continue
+        try:
+            texts[path.name] = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from error
     return texts
 
 
 @cache
-def _names_of(name: str) -> frozenset[str]:
+def _variables_of(name: str) -> frozenset[str]:
     """Return the variables of the built-in prompts of this name, with those of the files that they include."""
-    folders = [data_path("templates") / folder for folder in ("prompts", *(f"prompts-{one}" for one in PROMPT_SETS))]
-    texts = [(folder / name).read_text(encoding="utf-8") for folder in folders if (folder / name).exists()]
-    included = {other for text in texts for other in included_in(text)}
-    return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
+    variables: set[str] = set()
+    folders = ["prompts"]
+    folders.extend(f"prompts-{prompt_set}" for prompt_set in PROMPT_SETS)
+    for folder in folders:
+        path = data_path("templates") / folder / name
+        if not path.exists():
+            continue
+        text = path.read_text(encoding="utf-8")
+        variables.update(names_in(text))
+        for included in included_in(text):
+            variables.update(_variables_of(included))
+    return frozenset(variables)
 
 
 def _own_messages(path: Path, shipped: Mapping[str, str]) -> dict[str, str]:

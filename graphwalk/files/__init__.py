@@ -1,1 +1,1 @@
-"""Write files whole, and lines durably; find the data files of the package. Imports `terminal` and `errors`."""
+"""Write files whole and lines durably, and rows in several formats. Imports `terminal`, `sanitise` and `errors`."""

@@ -23,9 +23,14 @@ def usable_rows(path: Path, columns: Sequence[str], read: Callable[[Row, int], T
     row that cannot be used, and returns None for one that is not chosen. Raise ConfigError for another ending, a file
     that cannot be read, the first row that cannot be used, and if no row is left.
     """
-    if path.suffix.lower() not in (".jsonl", ".parquet"):
+    suffix = path.suffix.lower()
+    rows: Iterator[str | Row]
+    if suffix == ".jsonl":
+        rows = _lines(path)
+    elif suffix == ".parquet":
+        rows = _parquet_rows(path, columns)
+    else:
         raise ConfigError(f"{path.name}: expected a .jsonl or .parquet file")
-    rows = _lines(path) if path.suffix.lower() == ".jsonl" else _parquet_rows(path, columns)
     usable = 0
     for number, row in enumerate(rows, 1):
         if isinstance(row, str) and not row.strip():
@@ -55,7 +60,10 @@ def _row(line: str, columns: Sequence[str]) -> Row:
         row: Row = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {one_line(error)}") from error
-    if missing := [name for name in columns if not isinstance(row, dict) or name not in row]:
+    # 7 is JSON without columns.
+    names = row.keys() if isinstance(row, dict) else ()
+    missing = [name for name in columns if name not in names]
+    if missing:
         raise ValueError(f"missing column {', '.join(missing)}")
     return row
 
@@ -97,4 +105,7 @@ def cell(value: Any) -> Any:
 
 def cores() -> int:
     """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    # Containers and batch systems lend some of the machine's processors; only Linux tells which.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

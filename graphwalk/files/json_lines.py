@@ -46,8 +46,10 @@ def encode_line(record: dict[str, Any]) -> bytes:
 
 def decode_line(line: bytes) -> dict[str, Any]:
     """Return the record of a line (with or without newline). Raise ValueError for a wrong checksum or form."""
+    # {"answer": 7, "crc32": "0a1b2c3d"}: the checksum is that of {"answer": 7
     line = line.rstrip(b"\n")
-    head, tail = line[:-_TAIL], line[-_TAIL:]
+    head = line[:-_TAIL]
+    tail = line[-_TAIL:]
     if tail != b'%s%08x"}' % (_MARK, zlib.crc32(head)):
         raise ValueError("checksum mismatch")
     record: dict[str, Any] = json.loads(head + b"}")
@@ -71,7 +73,9 @@ def checked_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             except (ValueError, RecursionError) as error:
                 damage = f"{path}:{number}: the line is damaged ({error})"
                 raise RunLogError(damage, hint=RESTORE) from error
-            yield line.rstrip(b"\n")[-_TAIL:][len(_MARK) : -len(b'"}')].decode(), record
+            tail = line.rstrip(b"\n")[-_TAIL:]
+            checksum = tail.removeprefix(_MARK).removesuffix(b'"}')
+            yield checksum.decode(), record
 
 
 @contextmanager
@@ -102,7 +106,9 @@ class LineWriter:
         self._timer: asyncio.TimerHandle | None = None
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
-            if size := os.fstat(self._file).st_size:
+            # An empty file cannot be mapped into memory.
+            size = os.fstat(self._file).st_size
+            if size > 0:
                 with mmap(self._file, size, access=ACCESS_READ) as content:
                     end = content.rfind(b"\n") + 1
                 if end < size:  # the last line is torn
@@ -120,7 +126,9 @@ class LineWriter:
             raise self._failure
         try:
             while line:
-                line = line[os.write(self._file, line) :]
+                # The kernel may take a part of it, as from a signal on.
+                written = os.write(self._file, line)
+                line = line[written:]
         except OSError as error:
             raise self._failed(error) from error
         if self._timer is None:
@@ -157,8 +165,11 @@ class LineWriter:
 
 
 def _finite(value: Any) -> Any:
+    """Return the value with "nan", "inf" and "-inf" for the numbers that JSON lacks."""
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

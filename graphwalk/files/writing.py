@@ -44,7 +44,8 @@ def new_file(path: Path, *, private: bool = False, error: type[GraphwalkError] =
         target = path.resolve()
         # A name of its own, since two processes may write one file at the same time.
         scratch = target.with_name(f"{target.name}.{secrets.token_hex(4)}{SCRATCH}")
-        flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        mode = 0o600 if private else 0o666
         number = os.open(scratch, flags, mode)
         try:
             with open(number, "wb") as file:  # noqa: PTH123 -- a path would have no mode
@@ -83,13 +84,17 @@ def new_folder(path: Path) -> Path:
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
     """Return the error for a file or folder that cannot be written, with a hint; StoreError for a full disk."""
-    code, reason = getattr(cause, "errno", None), getattr(cause, "strerror", None) or str(cause)
+    # A UnicodeError has neither `errno` nor `strerror`.
+    code = getattr(cause, "errno", None)
+    reason = getattr(cause, "strerror", None) or str(cause)
     hint = "choose a place that you may write to"
     if code == errno.ENOENT and not path.parent.exists():
-        reason, hint = f"there is no folder {path.parent}", "make the folder first, or choose another place"
+        reason = f"there is no folder {path.parent}"
+        hint = "make the folder first, or choose another place"
     elif is_full_disk(cause):
         hint = FREE_SOME_SPACE
-        error = error if error.exit_code >= StoreError.exit_code else StoreError
+        if error.exit_code < StoreError.exit_code:
+            error = StoreError
     return error(f"{path} cannot be written: {reason}", hint=hint)
 
 

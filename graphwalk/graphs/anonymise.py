@@ -66,18 +66,32 @@ class ValueMap:
         if isinstance(value, bool):
             return value != self._flipped[name]
         if isinstance(value, int | float):
-            size = self._sizes[name].get(abs(value))
-            return value if size is None else type(value)(-size if value < 0 else size)
+            return self._resized(name, value)
         if isinstance(value, Temporal):
             return self._moved_date(value)
         if isinstance(value, Point):
             return self._moved_point(value)
         return bytes(byte ^ other for byte, other in zip(value, cycle(self._mask), strict=False))
 
+    def _resized(self, name: str, value: int | float) -> int | float:
+        """Return a number with its sign and its type; NaN and the infinities are kept."""
+        size = self._sizes[name].get(abs(value))
+        if size is None:
+            return value
+        if value < 0:
+            size = -size
+        return type(value)(size)
+
     def _moved_date(self, value: Temporal) -> Temporal:
         """Return a date moved; times of day, durations and dates before the year 1 are kept."""
-        match = _DAY.fullmatch(value.text) if "date" in value.kind else None
-        if match is None or (day := date.fromisoformat(match[1])) - date.min < self._days:
+        if "date" not in value.kind:
+            return value
+        # 2001-04-25T12:30:00Z: the day, and the rest of a datetime
+        match = _DAY.fullmatch(value.text)
+        if match is None:
+            return value
+        day = date.fromisoformat(match[1])
+        if day - date.min < self._days:
             return value
         return Temporal(value.kind, (day - self._days).isoformat() + match[2])
 
@@ -87,7 +101,8 @@ class ValueMap:
             longitude, latitude, *height = value.coordinates
             turned = round((longitude + self._degrees + 180.0) % 360.0 - 180.0, 9)
             return Point(value.srid, (turned, -latitude, *height))
-        return Point(value.srid, tuple(c + offset for c, offset in zip(value.coordinates, self._offsets, strict=False)))
+        moved = [axis + offset for axis, offset in zip(value.coordinates, self._offsets, strict=False)]
+        return Point(value.srid, tuple(moved))
 
 
 def _size_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | float, int | float]:
@@ -96,15 +111,32 @@ def _size_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | f
     Whole numbers stay whole, others get two decimals. Gaps shrink, each by another share, so that 64 bits are enough,
     and sums and differences mean nothing.
     """
-    numbers = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v))
+    sizes: set[int | float] = set()
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if math.isfinite(value):
+            sizes.add(abs(value))
+
+    # 3, 10.5 and 11 may become 4, 9.37 and 12.
     new_sizes: dict[int | float, int | float] = {}
-    before: int | float = 0
+    size_before: int | float = 0
     whole = 0
-    for size in sorted(set(map(abs, numbers))):
-        whole += round((size - before) * rng.uniform(0.25, 0.75)) + int(rng.integers(1, 4))
-        new_sizes[size] = whole if float(size).is_integer() else whole + int(rng.integers(1, 100)) / 100
-        before = size
+    for size in sorted(sizes):
+        shrunk_gap = round((size - size_before) * rng.uniform(0.25, 0.75))
+        whole += shrunk_gap + int(rng.integers(1, 4))
+        new_sizes[size] = whole
+        if not float(size).is_integer():
+            new_sizes[size] = whole + int(rng.integers(1, 100)) / 100
+        size_before = size
     return new_sizes
+
+
+def _random_names(names: Iterable[str], words: WordMaker, form: Callable[[str], str]) -> dict[str, str]:
+    """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
+    old = sorted(names)
+    new = [form(word) for word in words.words(len(old))]
+    return dict(zip(old, new, strict=True))
 
 
 def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
@@ -114,43 +146,54 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
     and dates; empty texts, times of day and durations as they are.
     """
     rng = seeds.generator(seed, "twin", graph.digest)
-    old_labels = {label for table in graph.node_tables for label in table.labels}
+    old_labels: set[str] = set()
+    for node_table in graph.node_tables:
+        old_labels.update(node_table.labels)
     old_types = {table.type for table in graph.relationship_tables}
-    old_properties = {name for columns in graph.all_columns() for name in columns}
-    old_texts = {text for values in values_of(graph).values() for text in flat(values) if isinstance(text, str)}
-    old_words = {text.lower() for text in (*old_labels, *old_types, *old_properties, *old_texts, *graph.keys)}
+    old_properties: set[str] = set()
+    for columns in graph.all_columns():
+        old_properties.update(columns)
+    old_texts: set[str] = set()
+    for property_values in values_of(graph).values():
+        old_texts.update(text for text in flat(property_values) if isinstance(text, str))
+    old_words = {text.lower() for text in old_labels | old_types | old_properties | old_texts | set(graph.keys)}
+
     words = WordMaker(rng, taken=old_words)
-
-    def named(names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
-        """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
-        old = sorted(names)
-        return {name: form(word) for name, word in zip(old, words.words(len(old)), strict=True)}
-
-    labels, types = named(old_labels, str.capitalize), named(old_types, str.upper)
-    properties = named(old_properties, str.lower)
-    new_keys = node_keys(rng, len(graph.keys) + len(old_words))  # enough without those that the graph has already
-    keys = dict(zip(graph.keys, (key for key in new_keys if key not in old_words), strict=False))
-    texts = {**named(old_texts - keys.keys() - {""}, str.lower), **keys, "": ""}
+    labels = _random_names(old_labels, words, str.capitalize)
+    types = _random_names(old_types, words, str.upper)
+    properties = _random_names(old_properties, words, str.lower)
+    # So many are drawn that enough are left without those that the graph has already.
+    drawn_keys = node_keys(rng, len(graph.keys) + len(old_words))
+    new_keys = [key for key in drawn_keys if key not in old_words]
+    keys = dict(zip(graph.keys, new_keys, strict=False))
+    texts = _random_names(old_texts - keys.keys() - {""}, words, str.lower)
+    texts.update(keys)
+    texts[""] = ""
     values = ValueMap(graph, texts, rng)
 
-    def columns(old: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
-        return {
-            properties[name]: replace(column, pool=tuple(values.of(name, value) for value in column.pool))
-            for name, column in ((name, column.canonical()) for name, column in old.items())
-        }
-
-    copy = PropertyGraph(
-        [keys[key] for key in graph.keys],
-        tuple(
-            replace(table, labels=tuple(sorted(map(labels.__getitem__, table.labels))), columns=columns(table.columns))
-            for table in graph.node_tables
-        ),
-        tuple(
-            replace(table, type=types[table.type], columns=columns(table.columns))
-            for table in graph.relationship_tables
-        ),
-    )
+    node_tables = []
+    for node_table in graph.node_tables:
+        new_labels = sorted(labels[label] for label in node_table.labels)
+        columns = _renamed_columns(node_table.columns, properties, values)
+        node_tables.append(replace(node_table, labels=tuple(new_labels), columns=columns))
+    relationship_tables = []
+    for table in graph.relationship_tables:
+        columns = _renamed_columns(table.columns, properties, values)
+        relationship_tables.append(replace(table, type=types[table.type], columns=columns))
+    copy = PropertyGraph([keys[key] for key in graph.keys], tuple(node_tables), tuple(relationship_tables))
     return AnonymisedCopy(graph, copy, labels, types, properties, keys, values)
+
+
+def _renamed_columns(
+    columns: Mapping[str, PropertyColumn], properties: Names, values: ValueMap
+) -> dict[str, PropertyColumn]:
+    """Return the columns of a table with the properties and the values of the copy."""
+    renamed = {}
+    for name, column in columns.items():
+        canonical = column.canonical()
+        new_pool = [values.of(name, value) for value in canonical.pool]
+        renamed[properties[name]] = replace(canonical, pool=tuple(new_pool))
+    return renamed
 
 
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
@@ -167,6 +210,9 @@ def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
 
     Raise ConfigError if it cannot be written.
     """
+    values_by_name = {}
+    for name, values in sorted(values_of(copy.original).items()):
+        values_by_name[name] = [[shown(value), shown(copy.values.of(name, value))] for value in values]
     mapping = {
         "original": copy.original.digest,
         "twin": copy.graph.digest,
@@ -174,9 +220,6 @@ def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
         "relationship_types": dict(copy.relationship_types),
         "properties": dict(copy.properties),
         "keys": dict(copy.keys),
-        "values": {
-            name: [[shown(value), shown(copy.values.of(name, value))] for value in values]
-            for name, values in sorted(values_of(copy.original).items())
-        },
+        "values": values_by_name,
     }
     write_whole(path, [json.dumps(mapping, ensure_ascii=False, indent=1), "\n"], private=True)

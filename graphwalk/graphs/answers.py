@@ -63,20 +63,28 @@ def parse_answer(text: str) -> Parsed | None:
 
 def parse_literal(text: str) -> Parsed | None:
     """Return the value of a Python list, tuple, set or dictionary as JSON: tuples and sets become lists."""
-    if not text.startswith(("[", "{", "(")) or len(text) > _LONGEST_LITERAL or _OPERATORS.search(text):
+    if not text.startswith(("[", "{", "(")):
+        return None
+    if len(text) > _LONGEST_LITERAL or _OPERATORS.search(text):
         return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the compiler warns about odd escapes in the text of a model
             tree = ast.parse(text, mode="eval")
-            value = json.dumps(ast.literal_eval(tree), default=_members)
-            dicts = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
-            keys = ([ast.literal_eval(key) for key in node.keys if key is not None] for node in dicts)
-            repeats = any(len(set(names)) < len(names) for names in keys)
+            as_json = json.dumps(ast.literal_eval(tree), default=_members)
+            repeats = any(_repeats_name(node) for node in ast.walk(tree) if isinstance(node, ast.Dict))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
-    parsed = parse_answer(value)
-    return parsed and Parsed(parsed.value, parsed.repeats or repeats)
+    parsed = parse_answer(as_json)
+    if parsed is None:
+        return None
+    return Parsed(parsed.value, parsed.repeats or repeats)
+
+
+def _repeats_name(literal: ast.Dict) -> bool:
+    """Return True for {"a": 1, "a": 2}, of which Python keeps the last."""
+    names = [ast.literal_eval(key) for key in literal.keys if key is not None]
+    return len(set(names)) < len(names)
 
 
 def _members(value: Any) -> list[Any]:
@@ -100,15 +108,28 @@ def normalise(value: Any) -> Hashable:
 def value_forms(value: Any) -> Iterator[Any]:
     """Yield a value unchanged, then as text, or, for text, as the number or boolean it names ("007" names none)."""
     yield value
-    if not isinstance(value, str):
-        if isinstance(value, int | float):
-            yield json.dumps(value)
-    elif value in _TRUTH:
-        yield _TRUTH[value]
-    elif len(text := value.strip()) <= _MOST_DIGITS and (match := _NUMBER.fullmatch(text)):
-        number = float(text) if match[1] or match[2] else int(text)
-        if math.isfinite(number):
-            yield number
+    if isinstance(value, int | float):
+        yield json.dumps(value)
+    elif isinstance(value, str):
+        form: bool | int | float | None = _TRUTH.get(value)
+        if form is None:
+            form = _number(value.strip())
+        if form is not None:
+            yield form
+
+
+def _number(text: str) -> int | float | None:
+    """Return the number that a text writes in the form of JSON; None for other texts and for 1e999."""
+    if len(text) > _MOST_DIGITS:
+        return None
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    fraction, exponent = match.groups()
+    if fraction is None and exponent is None:
+        return int(text)
+    number = float(text)
+    return number if math.isfinite(number) else None
 
 
 def _as_written(digits: str) -> float | str:
@@ -127,14 +148,16 @@ _DECODER = json.JSONDecoder(
 
 
 def _is_shallow(value: Any) -> bool:
+    # Level by level, for recursion would fail where this is False.
     level: list[Any] = [value]
     for _ in range(_MOST_DEPTH):
-        level = [
-            item
-            for container in level
-            if isinstance(container, list | dict)
-            for item in (container.values() if isinstance(container, dict) else container)
-        ]
-        if not level:
+        next_level: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                next_level.extend(item.values())
+            elif isinstance(item, list):
+                next_level.extend(item)
+        if not next_level:
             return True
+        level = next_level
     return False

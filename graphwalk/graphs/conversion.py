@@ -24,22 +24,32 @@ def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
     """
     result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
     for node in graph.nodes():
-        one = len(node.labels) == 1 and not node.label.startswith(":")
-        labels = {"label": node.label} if one else {"labels": list(node.labels)}
         _check_free(("label", "labels"), node.key, node.properties)
-        result.add_nodes_from([(node.key, {**labels, **by_name(node.properties)})])
-    for r in graph.relationships():
-        _check_free(("type",), f"{r.source} to {r.target}", r.properties)
-        result.add_edges_from([(r.source, r.target, {"type": r.type, **by_name(r.properties)})])
+        attributes: dict[str, Any] = {}
+        # ":First:Second" in `label` would be read as two labels.
+        if len(node.labels) == 1 and not node.label.startswith(":"):
+            attributes["label"] = node.label
+        else:
+            attributes["labels"] = list(node.labels)
+        attributes.update(by_name(node.properties))
+        # As dictionaries, for properties may be called as arguments of add_node and add_edge.
+        result.add_nodes_from([(node.key, attributes)])
+    for relationship in graph.relationships():
+        source = relationship.source
+        target = relationship.target
+        _check_free(("type",), f"{source} to {target}", relationship.properties)
+        attributes = {"type": relationship.type, **by_name(relationship.properties)}
+        result.add_edges_from([(source, target, attributes)])
     return result
 
 
 def _check_free(reserved: Sequence[str], where: str, properties: Mapping[str, Any]) -> None:
-    if taken := [name for name in reserved if name in properties]:
-        raise ConfigError(
-            f"{where} has a property {taken[0]!r}, which networkx needs for labels and types",
-            hint="save the graph as JSON, or rename the property",
-        )
+    for name in reserved:
+        if name in properties:
+            raise ConfigError(
+                f"{where} has a property {name!r}, which networkx needs for labels and types",
+                hint="save the graph as JSON, or rename the property",
+            )
 
 
 def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> PropertyGraph:
@@ -51,11 +61,11 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
     An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
     cannot be used: two nodes have the same text, or a value is something else.
     """
-    seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
-    nodes = [
-        Record(f"node {key!r}", _plain(attributes), fixed={"key": str(key)})
-        for key, attributes in graph.nodes(data=True)
-    ]
+    seed = graph.graph.get("seed")
+    spec = graph.graph.get("spec")
+    nodes = []
+    for key, attributes in graph.nodes(data=True):
+        nodes.append(Record(f"node {key!r}", _plain(attributes), fixed={"key": str(key)}))
     try:
         return graph_of(
             [Table("nodes", nodes, "Node")],
@@ -69,11 +79,16 @@ def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> 
 
 
 def _edges(graph: "nx.Graph[Any]") -> Iterator[Record]:
-    keys = {"keys": True} if graph.is_multigraph() else {}
-    for source, target, *name, attributes in graph.edges(data=True, **keys):
-        where, fields = f"relationship from {source!r} to {target!r}", _plain(attributes)
-        if name and isinstance(name[0], str) and name[0] and not _has_type(fields):
-            fields["type"] = name[0]
+    if graph.is_multigraph():
+        edges = graph.edges(data=True, keys=True)
+    else:
+        edges = ((source, target, None, attributes) for source, target, attributes in graph.edges(data=True))
+    for source, target, edge_key, attributes in edges:
+        fields = _plain(attributes)
+        # networkx numbers the edges between two nodes; a key that is text is a name.
+        if isinstance(edge_key, str) and edge_key and not _has_type(fields):
+            fields["type"] = edge_key
+        where = f"relationship from {source!r} to {target!r}"
         fixed = {"source": str(source), "target": str(target)}
         yield Record(where, fields, fixed=fixed, directed=graph.is_directed())
 
@@ -90,6 +105,9 @@ def _plain_value(value: Any) -> Any:
     """Return a value without the types of numpy and pandas, None if it is missing."""
     if isinstance(value, np.ndarray | list | tuple):
         return [_plain_value(item) for item in value]
+    # pandas.NaT and pandas.NA
     if type(value).__name__ in ("NaTType", "NAType"):
         return None
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value

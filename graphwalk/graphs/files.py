@@ -19,11 +19,19 @@ class GraphFormat(NamedTuple):
     write: Callable[[PropertyGraph, Path], None]
 
 
+def _write_json(graph: PropertyGraph, path: Path) -> None:
+    write_lines(path, json_lines(graph, header(graph)))
+
+
+def _write_graphml(graph: PropertyGraph, path: Path) -> None:
+    write_lines(path, graphml_lines(graph, header(graph)))
+
+
 FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
 FORMATS = {
-    ".json": GraphFormat(read_json, lambda graph, path: write_lines(path, json_lines(graph, header(graph)))),
-    ".graphml": GraphFormat(read_graphml, lambda graph, path: write_lines(path, graphml_lines(graph, header(graph)))),
+    ".json": GraphFormat(read_json, _write_json),
+    ".graphml": GraphFormat(read_graphml, _write_graphml),
     FOLDER: GraphFormat(read_csv, write_csv_folder),
 }
 
@@ -54,7 +62,10 @@ def save_graph(graph: PropertyGraph, path: Path | str) -> None:
 
 def graph_format(path: Path) -> GraphFormat:
     """Return the format of a file or folder. Raise ConfigError if there is none."""
-    form = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if path.is_dir() else None)
+    form = FORMATS.get(path.suffix.lower())
+    # A folder may be called `graphs.v2`.
+    if form is None and path.is_dir():
+        form = FORMATS[FOLDER]
     if form is None:
         suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
         raise ConfigError(

@@ -39,10 +39,13 @@ _VOWELS = np.frombuffer(b"aeiou", dtype=np.uint8)
 _CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
 """Without l, which looks like 1."""
 _DIGITS = np.frombuffer(b"0123456789", dtype=np.uint8)
-_LETTERS, _SHORT = (4, 8), (3, 3)
-"""The least and the most letters of a word, as in the paper; and where words are short."""
-_KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
-"""One in this many possible keys exists at most: an invented key hardly ever does, a short one may."""
+_LETTERS = (4, 8)
+"""The least and the most letters of a word, as in the paper."""
+_SHORT_LETTERS = (3, 3)
+_KEY_SPARSITY = 20
+"""One in this many possible keys exists at most: an invented key hardly ever does."""
+_SHORT_KEY_SPARSITY = 2
+"""The same of short keys, of which an invented one may exist."""
 _MOST_DRAWS = 2_000
 """Draws of words after which there are none left; there are about 1,700 short ones."""
 
@@ -51,9 +54,10 @@ _MOST_DRAWS = 2_000
 def real_words() -> frozenset[str]:
     """Return words that mean something in Cypher, and English words of 3 to 8 letters; lower case."""
     folder = Path(__file__).parent
+    words = set((folder / "cypher_words.txt").read_text(encoding="ascii").split())
     with gzip.open(folder / "english.txt.gz", "rt", encoding="ascii") as file:  # source: english.NOTICE.txt
-        english = file.read().split()
-    return frozenset([*(folder / "cypher_words.txt").read_text(encoding="ascii").split(), *english])
+        words.update(file.read().split())
+    return frozenset(words)
 
 
 NamePool = Literal["any", "train", "held_out"]
@@ -77,7 +81,7 @@ class WordMaker:
         """`taken`: words that it never makes."""
         self._rng = rng
         self._pool = pool
-        self._shortest, self._longest = _SHORT if short else _LETTERS
+        self._shortest, self._longest = _SHORT_LETTERS if short else _LETTERS
         self._taken = set(taken)
 
     def words(self, count: int) -> list[str]:
@@ -87,14 +91,16 @@ class WordMaker:
             if len(words) == count:
                 return words
             for word in self._draw(count - len(words)):
-                if word not in self._taken and word not in real_words():
-                    self._taken.add(word)
-                    if self._pool in ("any", pool_of(word)):
-                        words.append(word)
+                if word in self._taken or word in real_words():
+                    continue
+                self._taken.add(word)
+                if self._pool == "any" or self._pool == pool_of(word):
+                    words.append(word)
         hint = "give fewer properties, values or classes, or leave out short_names"
         raise ConfigError("the graph needs more words than there are", hint=hint)
 
     def _draw(self, count: int) -> list[str]:
+        # All arrays have a row for each word and a column for each place of its longest form.
         vowel_first = self._rng.integers(0, 2, (count, 1))
         places = np.arange(self._longest)
         is_vowel = (places + vowel_first) % 2 == 1
@@ -114,14 +120,16 @@ def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any", *, s
         # Twice as many as are needed of the smaller part, and some for graphs of a few nodes.
         drawn = node_keys(rng, 2 * _HELD_OUT * count + 10 * _HELD_OUT, short=short)
         return [key for key in drawn if pool_of(key) == pool][:count]
-    pair = len(_CONSONANTS) * len(_DIGITS)
-    pairs, sparsity = (1, _SHORT_KEY_SPARSITY) if short else (2, _KEY_SPARSITY)
-    while pair**pairs < sparsity * count:
+    # A pair is a letter and a digit, as "k7". A key is a number whose digits, to the base of all pairs, are its pairs.
+    base = len(_CONSONANTS) * len(_DIGITS)
+    pairs = 1 if short else 2
+    sparsity = _SHORT_KEY_SPARSITY if short else _KEY_SPARSITY
+    while base**pairs < sparsity * count:
         pairs += 1
-    codes = rng.permutation(distinct_integers(rng, pair**pairs, count))
+    codes = rng.permutation(distinct_integers(rng, base**pairs, count))
     letters = np.empty((count, 2 * pairs), dtype=np.uint8)
     for position in range(pairs):
-        codes, code = np.divmod(codes, pair)
+        codes, code = np.divmod(codes, base)
         letters[:, 2 * position] = _CONSONANTS[code // len(_DIGITS)]
         letters[:, 2 * position + 1] = _DIGITS[code % len(_DIGITS)]
     return _texts(letters)
@@ -193,11 +201,12 @@ class GraphSpec(Spec):
     def _fill_from_preset(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
+        # `nodes: null` is as no nodes; an unknown name stays, to be refused.
         fields = {name: value for name, value in data.items() if value is not None or name not in cls.model_fields}
-        filled = {**GRAPH_PRESETS.get(str(fields.get("preset")), {}), **fields}
-        if "mean_degree" in fields and "density" not in fields:
-            filled.pop("density", None)
-        return filled
+        preset = dict(GRAPH_PRESETS.get(str(fields.get("preset")), {}))
+        if "mean_degree" in fields:
+            preset.pop("density", None)
+        return preset | fields
 
     @model_validator(mode="after")
     def _check_possible(self) -> Self:
@@ -210,7 +219,8 @@ class GraphSpec(Spec):
                 f"mean_degree {self.mean_degree:g} is impossible: with every allowed pair of nodes joined it is "
                 f"{self._full_degree:g}; give more nodes, relationship_types or pair_fraction"
             )
-        if (expected := self.probability * self._full_degree * self.nodes) > _MAX_RELATIONSHIPS:
+        expected = self.probability * self._full_degree * self.nodes
+        if expected > _MAX_RELATIONSHIPS:
             raise ValueError(
                 f"the graph would have about {expected:,.0f} relationships, the limit is {_MAX_RELATIONSHIPS:,}; "
                 "give a lower density or mean_degree"
@@ -227,7 +237,8 @@ class GraphSpec(Spec):
         """Return the density, computed from `mean_degree` if that was given."""
         if self.density is not None:
             return self.density
-        return min(1.0, (self.mean_degree or _DEFAULT_MEAN_DEGREE) / self._full_degree)
+        mean_degree = self.mean_degree or _DEFAULT_MEAN_DEGREE
+        return min(1.0, mean_degree / self._full_degree)
 
     @property
     def _full_degree(self) -> float:
@@ -254,34 +265,35 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     Names, nodes, relationships and values are drawn separately: with another `missing_rate` the relationships stay.
     Labels and types without nodes or relationships are left out.
     """
+    # A generator of random numbers for each part; the order of draws within a part decides the graph.
     number = spec.offset + index
     words = WordMaker(seeds.generator(seed, "graph-names", number), spec.names, short=spec.short_names)
     labels = [word.capitalize() for word in words.words(spec.labels)]
     types = [word.upper() for word in words.words(spec.relationship_types)]
     pools = _draw_pools(seeds.generator(seed, "graph-pools", number), words, spec)
     values = seeds.generator(seed, "graph-values", number)
+
     # A label per node, uniformly at random; then the ascending node numbers of each label.
     label_of = seeds.generator(seed, "graph-nodes", number).integers(0, spec.labels, spec.nodes)
     ends = np.cumsum(np.bincount(label_of, minlength=spec.labels))
     members = np.split(np.argsort(label_of, kind="stable"), ends[:-1])
+    node_tables = []
+    for label, numbers, pool in zip(labels, members, pools[: spec.labels], strict=True):
+        columns = _draw_columns(values, pool, len(numbers), spec.missing_rate)
+        if len(numbers):
+            node_tables.append(NodeTable((label,), numbers, columns))
+
     links = seeds.generator(seed, "graph-relationships", number)
-    node_tables = [
-        NodeTable((label,), numbers, _draw_columns(values, pool, len(numbers), spec.missing_rate))
-        for label, numbers, pool in zip(labels, members, pools, strict=False)
-    ]
     relationship_tables = []
     for type_, pool in zip(types, pools[spec.labels :], strict=True):
         sources, targets = _draw_ends(links, members, spec)
         columns = _draw_columns(values, pool, len(sources), spec.missing_rate)
-        relationship_tables.append(RelationshipTable(type_, sources, targets, columns))
-    keys = seeds.generator(seed, "graph-keys", number)
-    return PropertyGraph(
-        node_keys(keys, spec.nodes, spec.names, short=spec.short_names),
-        tuple(table for table in node_tables if len(table.numbers)),
-        tuple(table for table in relationship_tables if len(table.sources)),
-        seed,
-        spec.resolved(index),
-    )
+        if len(sources):
+            relationship_tables.append(RelationshipTable(type_, sources, targets, columns))
+
+    key_generator = seeds.generator(seed, "graph-keys", number)
+    keys = node_keys(key_generator, spec.nodes, spec.names, short=spec.short_names)
+    return PropertyGraph(keys, tuple(node_tables), tuple(relationship_tables), seed, spec.resolved(index))
 
 
 def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> list[Pools]:
@@ -292,16 +304,23 @@ def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> 
     counts: list[int] = []
     for classes in (spec.labels, spec.relationship_types):
         spare = max(0, round(spec.properties * classes) - classes)
-        counts += (1 + np.bincount(rng.integers(0, classes, spare), minlength=classes)).tolist()
-    return [{name: _draw_pool(rng, words, spec.values) for name in words.words(count)} for count in counts]
+        spare_of = np.bincount(rng.integers(0, classes, spare), minlength=classes)
+        counts.extend((1 + spare_of).tolist())
+    all_pools = []
+    for count in counts:
+        names = words.words(count)
+        all_pools.append({name: _draw_pool(rng, words, spec.values) for name in names})
+    return all_pools
 
 
 def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[Value, ...]:
     """Draw words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
     if rng.integers(0, 2):
         return tuple(words.words(size))
+    # 0.01 … 0.09, 0.11 … 0.19, …, 999.99: nine numbers in each tenth
     tenths, hundredths = np.divmod(distinct_integers(rng, 90_000, size), 9)
-    return tuple(((10 * tenths + hundredths + 1) / 100).tolist())
+    numbers = (10 * tenths + hundredths + 1) / 100
+    return tuple(numbers.tolist())
 
 
 def _draw_columns(
@@ -323,22 +342,32 @@ def _draw_ends(
     """Draw sources and targets of one relationship type: each allowed ordered pair of nodes is joined independently.
 
     The allowed pairs are numbered, label pair by label pair. The number of joined ones is binomial, and they are a
-    uniform sample of that size, so that the pairs are never listed.
+    uniform sample of that size, so that the pairs are never listed. A label pair is a table of numbers, with a row for
+    each source and a column for each target: of 3 sources and 2 targets cell 2 is row 1, column 0. Without
+    relationships from a node to itself, a table of one label has one column fewer: in row 2 the columns 0, 1 and 2 are
+    the nodes 0, 1 and 3.
     """
     source_label, target_label = np.divmod(distinct_integers(rng, spec.labels**2, spec.pairs), spec.labels)
     sizes = np.array([len(numbers) for numbers in members])
     starts = np.cumsum(sizes) - sizes
     without_self = (source_label == target_label) & (not spec.self_loops)
     width = np.maximum(sizes[target_label] - without_self, 0)
-    ends_at = np.cumsum(sizes[source_label] * width)
-    count = int(rng.binomial(int(ends_at[-1]), spec.probability))
-    repeats = int(rng.binomial(count, PARALLEL_SHARE)) if spec.parallel_relationships else 0
-    repeats = min(repeats, count - 1) if count else 0
-    cells = distinct_integers(rng, int(ends_at[-1]), count - repeats)
+    cells_of = sizes[source_label] * width
+    ends_at = np.cumsum(cells_of)
+    starts_at = ends_at - cells_of
+    total = int(ends_at[-1])
+
+    count = int(rng.binomial(total, spec.probability))
+    repeats = 0
+    if spec.parallel_relationships and count > 0:
+        repeats = min(int(rng.binomial(count, PARALLEL_SHARE)), count - 1)
+    cells = distinct_integers(rng, total, count - repeats)
     if repeats:
-        cells = np.sort(np.concatenate([cells, cells[rng.integers(0, len(cells), repeats)]]))
+        repeated = cells[rng.integers(0, len(cells), repeats)]
+        cells = np.sort(np.concatenate([cells, repeated]))
+
     block = np.searchsorted(ends_at, cells, side="right")
-    row, column = np.divmod(cells - (ends_at - sizes[source_label] * width)[block], width[block])
+    row, column = np.divmod(cells - starts_at[block], width[block])
     column += without_self[block] & (column >= row)
     ordered = np.concatenate(members)
     return ordered[starts[source_label[block]] + row], ordered[starts[target_label[block]] + column]

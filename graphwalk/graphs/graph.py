@@ -64,15 +64,11 @@ class PropertyColumn:
     def canonical(self) -> "PropertyColumn":
         """Return the column with a sorted pool of used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
-
-        def tells_apart(code: int) -> tuple[Any, ...]:  # 1 and 1.0 too, alone or in lists
-            value = self.pool[code]
-            return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
-
-        order = sorted(used.tolist(), key=tells_apart)
-        lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
-        lookup[order] = np.arange(len(order), dtype=np.int32)
-        return PropertyColumn(lookup[self.codes], tuple(self.pool[code] for code in order))
+        order = sorted(used.tolist(), key=lambda code: _total_order(self.pool[code]))
+        # One more entry than the pool has: the code MISSING (-1) reads the last one, which stays MISSING.
+        new_codes = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
+        new_codes[order] = np.arange(len(order), dtype=np.int32)
+        return PropertyColumn(new_codes[self.codes], tuple(self.pool[code] for code in order))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +98,9 @@ class RelationshipTable:
 
 def _size_and_properties(size: int, thing: str, columns: Mapping[str, PropertyColumn]) -> str:
     """Return `12 nodes: born, name`."""
-    properties = ", ".join(sorted(columns))
-    return f"{counted(size, thing)}: {properties}" if properties else counted(size, thing)
+    if not columns:
+        return counted(size, thing)
+    return f"{counted(size, thing)}: {', '.join(sorted(columns))}"
 
 
 @dataclass(frozen=True)
@@ -152,17 +149,21 @@ class PropertyGraph:
 
     def all_columns(self) -> list[Mapping[str, PropertyColumn]]:
         """Return the columns of every table, of nodes and of relationships."""
-        return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
+        columns = [table.columns for table in self.node_tables]
+        columns.extend(table.columns for table in self.relationship_tables)
+        return columns
 
     def nodes(self) -> Iterator[Node]:
         """Yield all nodes in the order of their numbers."""
-        position: list[tuple[int, int]] = [(0, 0)] * self.node_count
-        for t, table in enumerate(self.node_tables):
-            for row, number in enumerate(table.numbers.tolist()):
-                position[number] = (t, row)
-        rows = [property_rows(table.columns, np.arange(len(table.numbers))) for table in self.node_tables]
-        for number, (t, row) in enumerate(position):
-            yield Node(self.keys[number], self.node_tables[t].labels, rows[t][row])
+        labels_of: list[tuple[str, ...]] = [()] * self.node_count
+        properties_of: list[dict[str, Value]] = [{}] * self.node_count
+        for table in self.node_tables:
+            rows = property_rows(table.columns, np.arange(len(table.numbers)))
+            for number, properties in zip(table.numbers.tolist(), rows, strict=True):
+                labels_of[number] = table.labels
+                properties_of[number] = properties
+        for key, labels, properties in zip(self.keys, labels_of, properties_of, strict=True):
+            yield Node(key, labels, properties)
 
     def relationships(self) -> Iterator[Relationship]:
         """Yield all relationships, type by type."""
@@ -176,12 +177,12 @@ class PropertyGraph:
         """Return SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
         sha = hashlib.sha256()
         sha.update("\0".join(self.keys).encode())
-        for table in sorted(self.node_tables, key=lambda t: t.labels):
-            if len(table.numbers):
-                _hash_table(sha, "node", "\2".join(table.labels), (table.numbers,), table.columns)
-        for rel in sorted(self.relationship_tables, key=lambda t: t.type):
-            if len(rel.sources):
-                _hash_table(sha, "relationship", rel.type, (rel.sources, rel.targets), rel.columns)
+        for nodes in sorted(self.node_tables, key=lambda table: table.labels):
+            if len(nodes.numbers):
+                _hash_table(sha, "node", "\2".join(nodes.labels), (nodes.numbers,), nodes.columns)
+        for links in sorted(self.relationship_tables, key=lambda table: table.type):
+            if len(links.sources):
+                _hash_table(sha, "relationship", links.type, (links.sources, links.targets), links.columns)
         return sha.hexdigest()
 
     @classmethod
@@ -195,16 +196,20 @@ class PropertyGraph:
     ) -> "PropertyGraph":
         """Return a graph from rows, numbered as in `nodes`. Raise ValueError on a duplicate or unknown key."""
         keys: list[str] = []
-        by_labels: dict[tuple[str, ...], list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
+        numbers_by_labels: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        properties_by_labels: dict[tuple[str, ...], list[Mapping[str, Value]]] = defaultdict(list)
         for number, node in enumerate(nodes):
             if isinstance(node.labels, str):
                 raise ValueError(f"the labels of the node {node.key!r} must be a tuple: ({node.labels!r},)")
             keys.append(node.key)
-            by_labels[node.labels].append((number, node.properties))
+            numbers_by_labels[node.labels].append(number)
+            properties_by_labels[node.labels].append(node.properties)
         number_of = {key: number for number, key in enumerate(keys)}
         if len(number_of) != len(keys):
-            twice = next(key for number, key in enumerate(keys) if number_of[key] != number)
-            raise ValueError(f"two nodes have the same key {twice!r}")
+            # Of two nodes with one key, `number_of` has the number of the last.
+            duplicate = next(key for number, key in enumerate(keys) if number_of[key] != number)
+            raise ValueError(f"two nodes have the same key {duplicate!r}")
+
         by_type: dict[str, list[Relationship]] = defaultdict(list)
         for relationship in relationships:
             for end in (relationship.source, relationship.target):
@@ -213,33 +218,31 @@ class PropertyGraph:
                         f"a relationship {relationship.type} names the node {end!r}, which does not exist; add it"
                     )
             by_type[relationship.type].append(relationship)
-        node_tables = tuple(
-            NodeTable(
-                labels,
-                np.array([number for number, _ in rows], dtype=np.int64),
-                _columns([properties for _, properties in rows]),
-            )
-            for labels, rows in by_labels.items()
-        )
-        relationship_tables = tuple(
-            RelationshipTable(
-                type_,
-                np.array([number_of[r.source] for r in rows], dtype=np.int64),
-                np.array([number_of[r.target] for r in rows], dtype=np.int64),
-                _columns([r.properties for r in rows]),
-            )
-            for type_, rows in by_type.items()
-        )
-        return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
+
+        node_tables = []
+        for labels, numbers in numbers_by_labels.items():
+            columns = _columns(properties_by_labels[labels])
+            node_tables.append(NodeTable(labels, np.array(numbers, dtype=np.int64), columns))
+        relationship_tables = []
+        for type_, rows in by_type.items():
+            sources = np.array([number_of[row.source] for row in rows], dtype=np.int64)
+            targets = np.array([number_of[row.target] for row in rows], dtype=np.int64)
+            columns = _columns([row.properties for row in rows])
+            relationship_tables.append(RelationshipTable(type_, sources, targets, columns))
+        return cls(keys, tuple(node_tables), tuple(relationship_tables), seed, dict(spec or {}))
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], label: str, type_: str) -> "PropertyGraph":
         """Return a graph of keys of sources and targets, at least one; nodes in the order in which edges name them."""
-        number: dict[str, int] = {}
-        ends = np.array([[number.setdefault(key, len(number)) for key in edge] for edge in edges], dtype=np.int64)
-        sources, targets = ends.T.copy()
-        nodes = NodeTable((label,), np.arange(len(number), dtype=np.int64), {})
-        return cls([*number], (nodes,), (RelationshipTable(type_, sources, targets, {}),))
+        number_of: dict[str, int] = {}
+        sources = []
+        targets = []
+        for source, target in edges:
+            sources.append(number_of.setdefault(source, len(number_of)))
+            targets.append(number_of.setdefault(target, len(number_of)))
+        nodes = NodeTable((label,), np.arange(len(number_of), dtype=np.int64), {})
+        links = RelationshipTable(type_, np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64), {})
+        return cls(list(number_of), (nodes,), (links,))
 
     def edges(self) -> Iterator[tuple[str, str]]:
         """Yield the keys of source and target of every relationship, type by type."""
@@ -265,44 +268,62 @@ def value_order(value: Value) -> tuple[int, Any]:
     if isinstance(value, str):
         return (2, value)
     if isinstance(value, tuple | list):
-        return (4, tuple(map(value_order, value)))
+        return (4, tuple(value_order(item) for item in value))
     return (3, (type(value).__name__, shown(value)))
+
+
+def _total_order(value: Value) -> tuple[Any, ...]:
+    """Sort key as `value_order`, that tells 1 from 1.0 too, alone or in lists."""
+    if isinstance(value, tuple):
+        return (value_order(value), "tuple", repr(value))
+    return (value_order(value), type(value).__name__, "")
 
 
 def identity(value: Value) -> Any:
     """Return a key that tells values apart: in Python True, 1 and 1.0 are equal, and NaN is not equal to itself."""
     if value.__class__ is tuple:
-        return (tuple, *map(identity, value))
-    return (value.__class__, value if value == value else "NaN")
+        return (tuple, *[identity(item) for item in value])
+    is_nan = value != value
+    return (value.__class__, "NaN" if is_nan else value)
 
 
 def property_rows(columns: Mapping[str, PropertyColumn], positions: NDArray[np.int64]) -> list[dict[str, Value]]:
     """Return the properties of the entities at these positions of a table."""
     rows: list[dict[str, Value]] = [{} for _ in positions]
     for name, column in columns.items():
-        codes, pool = column.codes[positions], column.pool
+        codes = column.codes[positions]
         present = np.flatnonzero(codes != MISSING)
         for number, code in zip(present.tolist(), codes[present].tolist(), strict=True):
-            rows[number][name] = pool[code]
+            rows[number][name] = column.pool[code]
     return rows
 
 
 def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, PropertyColumn]:
-    values: dict[str, list[tuple[int, Value]]] = defaultdict(list)
+    """Return the columns of a table from the properties of its entities; pools in the order of first use.
+
+    [{"born": 1901}, {}, {"born": 1901, "name": "Ida"}] has the columns born, with the codes 0, MISSING, 0 and the pool
+    (1901,), and name, with the codes MISSING, MISSING, 0 and the pool ("Ida",).
+    """
+    numbers: dict[str, list[int]] = defaultdict(list)
+    values: dict[str, list[Value]] = defaultdict(list)
     for number, row in enumerate(rows):
         for name, value in row.items():
-            values[name].append((number, value))
+            numbers[name].append(number)
+            values[name].append(value)
+
     columns = {}
-    for name, present in values.items():
-        codes_of: dict[Any, int] = {}
+    for name, column_values in values.items():
+        code_of: dict[Any, int] = {}
         pool: list[Value] = []
-        codes = np.full(len(rows), MISSING, dtype=np.int32)
-        numbers, own = [number for number, _ in present], list[int]()
-        for _, value in present:
-            own.append(codes_of.setdefault(identity(value), len(pool)))
-            if own[-1] == len(pool):
+        present_codes: list[int] = []
+        for value in column_values:
+            code = code_of.setdefault(identity(value), len(pool))
+            is_new = code == len(pool)
+            if is_new:
                 pool.append(value)
-        codes[numbers] = own
+            present_codes.append(code)
+        codes = np.full(len(rows), MISSING, dtype=np.int32)
+        codes[numbers[name]] = present_codes
         columns[name] = PropertyColumn(codes, tuple(pool))
     return columns
 
@@ -316,13 +337,16 @@ def _hash_table(
 ) -> None:
     """Hash a table in a canonical order, so that the order of relationships does not matter."""
     names = sorted(columns)
-    canonical = [columns[column].canonical() for column in names]
-    sort_keys: list[NDArray[Any]] = [*ends, *(column.codes for column in canonical)]
+    canonical = [columns[name].canonical() for name in names]
+    sort_keys: list[NDArray[Any]] = list(ends)
+    sort_keys.extend(column.codes for column in canonical)
+    # lexsort takes its most significant key last.
     order = np.lexsort(sort_keys[::-1])
     sha.update(f"\1{kind}\0{name}\0".encode())
     for end in ends:
         sha.update(np.ascontiguousarray(end[order], dtype="<i8").tobytes())
     for column_name, column in zip(names, canonical, strict=True):
+        # A column without values is as no column.
         if column.pool:
             sha.update(f"\1{column_name}\0{column.pool!r}\0".encode())
             sha.update(np.ascontiguousarray(column.codes[order], dtype="<i4").tobytes())

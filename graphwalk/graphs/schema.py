@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from graphwalk.graphs.graph import PropertyColumn, PropertyGraph, value_order
+from graphwalk.graphs.graph import KEY, NodeTable, PropertyColumn, PropertyGraph, value_order
 from graphwalk.graphs.values import Value, shown
 
 NO_NAME = '""'
@@ -74,10 +74,10 @@ class Schema:
     several_labels: bool = False
 
     def node(self, label: str) -> NodeType | None:
-        return next((n for n in self.nodes if n.label == label), None)
+        return next((node for node in self.nodes if node.label == label), None)
 
     def relationship(self, type_: str) -> RelationshipType | None:
-        return next((r for r in self.relationships if r.type == type_), None)
+        return next((relationship for relationship in self.relationships if relationship.type == type_), None)
 
     def rows(self) -> Iterator[SchemaRow]:
         """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
@@ -94,24 +94,35 @@ class Schema:
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
 
     def _ends(self, pairs: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
-        """Yield patterns of both ends; of nodes with several labels, sources with the same targets share one."""
+        """Yield patterns of both ends; of nodes with several labels, sources with the same targets share one.
+
+        The pairs (Captain, Ship), (Person, Ship) and (Person, "") are `(:Captain)` to `(:Ship)`, `(:Person)` to
+        `(:Ship)` and `(:Person)` to `()`. Without the last pair they are `(:Captain|Person)` to `(:Ship)`.
+        """
         if not self.several_labels:
-            yield from ((_node(source), _node(target)) for source, target in pairs)
+            for source, target in pairs:
+                yield _node(source), _node(target)
             return
-        targets: dict[str, list[str]] = {}
+
+        targets_of: dict[str, list[str]] = {}
         for source, target in pairs:
-            targets.setdefault(source, []).append(target)
-        sources: dict[tuple[str, ...], list[str]] = {}
-        for source, ends in targets.items():
-            sources.setdefault(tuple(ends), []).append(source)
-        for some, shared in sources.items():
-            yield from product(_alternatives(shared), _alternatives(some))
+            targets_of.setdefault(source, []).append(target)
+        sources_by_targets: dict[tuple[str, ...], list[str]] = {}
+        for source, targets in targets_of.items():
+            sources_by_targets.setdefault(tuple(targets), []).append(source)
+        for shared_targets, sources in sources_by_targets.items():
+            yield from product(_alternatives(sources), _alternatives(shared_targets))
 
 
 def _alternatives(labels: Sequence[str]) -> list[str]:
     """Return a pattern for nodes with any of these labels and, if "" is among them, one for nodes without."""
+    patterns = []
     named = [label for label in labels if label]
-    return [*([f"(:{'|'.join(named)})"] if named else []), *(["()"] if "" in labels else [])]
+    if named:
+        patterns.append(f"(:{'|'.join(named)})")
+    if "" in labels:
+        patterns.append("()")
+    return patterns
 
 
 def _node(label: str) -> str:
@@ -120,39 +131,58 @@ def _node(label: str) -> str:
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
     """Return the schema of a graph in memory, with up to `samples` values per property (0: none)."""
-    tables = defaultdict(list)
+    # A table of nodes with the labels A and B belongs to both.
+    tables_with: defaultdict[str, list[NodeTable]] = defaultdict(list)
     for table in graph.node_tables:
         if len(table.numbers):
             for label in table.labels or ("",):
-                tables[label].append(table)
+                tables_with[label].append(table)
     nodes = []
-    for label, shared in sorted(tables.items()):
-        keys = (graph.keys[number] for table in shared for number in table.numbers.tolist())
-        nodes.append(NodeType(label, _properties([table.columns for table in shared], samples, keys)))
+    for label, tables in sorted(tables_with.items()):
+        keys: list[Value] = []
+        for table in tables:
+            keys.extend(graph.keys[number] for number in table.numbers.tolist())
+        values = _values([table.columns for table in tables])
+        nodes.append(NodeType(label, _properties({KEY: keys, **values}, samples)))
+
     table_of = graph.table_of_nodes()
-    labels = [table.labels or ("",) for table in graph.node_tables]
     relationships = []
-    for rel in sorted(graph.relationship_tables, key=lambda r: r.type):
-        if len(rel.sources):
-            tables_joined = np.unique(np.stack([table_of[rel.sources], table_of[rel.targets]]), axis=1)
-            pairs = {pair for s, t in tables_joined.T.tolist() for pair in product(labels[s], labels[t])}
-            relationships.append(RelationshipType(rel.type, tuple(sorted(pairs)), _properties([rel.columns], samples)))
+    for links in sorted(graph.relationship_tables, key=lambda links: links.type):
+        if len(links.sources):
+            # A type may join millions of pairs of nodes, but only few pairs of tables.
+            joined_tables = np.unique(np.stack([table_of[links.sources], table_of[links.targets]]), axis=1)
+            pairs: set[tuple[str, str]] = set()
+            for source, target in joined_tables.T.tolist():
+                source_labels = graph.node_tables[source].labels or ("",)
+                target_labels = graph.node_tables[target].labels or ("",)
+                pairs.update(product(source_labels, target_labels))
+            properties = _properties(_values([links.columns]), samples)
+            relationships.append(RelationshipType(links.type, tuple(sorted(pairs)), properties))
     return Schema(tuple(nodes), tuple(relationships), graph.has_several_labels)
 
 
-def _properties(
-    tables: Iterable[Mapping[str, PropertyColumn]], samples: int, keys: Iterable[str] | None = None
-) -> tuple[PropertyType, ...]:
-    values: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
+def _values(tables: Iterable[Mapping[str, PropertyColumn]]) -> dict[str, list[Value]]:
+    """Return the used values of each property; a value may be there once a table."""
+    values: dict[str, list[Value]] = {}
     for columns in tables:
         for name, column in columns.items():
-            if used := column.values():
+            used = column.values()
+            if used:
                 values.setdefault(name, []).extend(used)
-    if not samples:
-        return tuple(map(PropertyType, sorted(values)))
+    return values
+
+
+def _properties(values_by_name: Mapping[str, Sequence[Value]], samples: int) -> tuple[PropertyType, ...]:
     properties = []
-    for name, column_values in sorted(values.items()):
-        distinct = {value_order(value): value for value in reversed(column_values)}
-        first = tuple(shown(distinct[order]) for order in sorted(distinct)[:samples])
-        properties.append(PropertyType(name, first, len(distinct) <= samples))
+    for name, values in sorted(values_by_name.items()):
+        if samples == 0:
+            properties.append(PropertyType(name))
+            continue
+        # Of values that are equal in Cypher, as 1 and 1.0, the first one is shown.
+        distinct: dict[tuple[int, Any], Value] = {}
+        for value in values:
+            distinct.setdefault(value_order(value), value)
+        smallest = sorted(distinct)[:samples]
+        shown_values = tuple(shown(distinct[order]) for order in smallest)
+        properties.append(PropertyType(name, shown_values, complete=len(distinct) <= samples))
     return tuple(properties)

@@ -24,7 +24,8 @@ _NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
     """Return the graph in one of the encodings; in both, relationships point from source to target."""
-    return "\n".join(json_lines(graph, {}) if encoding == "json" else _incidence(graph))
+    lines = json_lines(graph, {}) if encoding == "json" else _incidence(graph)
+    return "\n".join(lines)
 
 
 def _incidence(graph: PropertyGraph) -> Iterator[str]:
@@ -34,14 +35,17 @@ def _incidence(graph: PropertyGraph) -> Iterator[str]:
     labels_of = {node.key: _labels(node.labels) for node in graph.nodes()}
     for node in graph.nodes():
         yield f"{_key(node.key)}{labels_of[node.key]}{_map(by_name(node.properties))}"
-        for r in leaving[node.key]:
-            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}{labels_of[r.target]}"
+        for relationship in leaving[node.key]:
+            target = f"{_key(relationship.target)}{labels_of[relationship.target]}"
+            yield f"  -[:{_name(relationship.type)}{_map(by_name(relationship.properties))}]-> {target}"
 
 
 def _map(properties: Mapping[str, Value]) -> str:
     """Return " {name: value, …}", or nothing without properties."""
+    if not properties:
+        return ""
     entries = ", ".join(f"{_name(name)}: {literal(shown(value))}" for name, value in properties.items())
-    return f" {{{entries}}}" if entries else ""
+    return f" {{{entries}}}"
 
 
 def _labels(labels: Sequence[str]) -> str:
@@ -50,12 +54,16 @@ def _labels(labels: Sequence[str]) -> str:
 
 def _key(key: str) -> str:
     """Return the key of a node; numbers need no back-ticks."""
-    return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
+    if _PLAIN_KEY.fullmatch(key):
+        return key
+    return quoted(key)
 
 
 def _name(name: str) -> str:
     """Return a name, in back-ticks only if Cypher needs them: they cost tokens on every line."""
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    return quoted(name)
 
 
 def quoted(name: str) -> str:
@@ -71,7 +79,9 @@ def literal(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        # A line feed is \u000a.
         return "'" + _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped) + "'"
     if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    # Python writes 1e+20, Cypher 1e20.
     return repr(value).replace("e+", "e")

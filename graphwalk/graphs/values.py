@@ -78,21 +78,34 @@ def shown(value: Any) -> Any:
     if kind in PLAIN or value is None:
         return value
     if kind is float:
-        return value if math.isfinite(value) else "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+        return _shown_float(value)
     if kind is Temporal or kind is Point:
         return value.text
     if kind is bytes or kind is bytearray:
         return "bytes:" + value.hex()
     if kind is dict:
         return {name: shown(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [shown(item) for item in value]
     # A user's own query may return values that no graph can hold.
-    return [shown(item) for item in value] if isinstance(value, list | tuple) else str(value)
+    return str(value)
+
+
+def _shown_float(number: float) -> float | str:
+    if math.isfinite(number):
+        return number
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"
 
 
 def flat(values: Iterable[Any]) -> Iterator[Any]:
     """Yield the values, and the members of lists in place of these."""
     for value in values:
-        yield from flat(value) if isinstance(value, list | tuple) else (value,)
+        if isinstance(value, list | tuple):
+            yield from flat(value)
+        else:
+            yield value
 
 
 def shown_rows(rows: list[Row]) -> list[Row]:
@@ -103,7 +116,9 @@ def shown_rows(rows: list[Row]) -> list[Row]:
 def brief(value: Any) -> str:
     """Return a value for a message, shortened if long."""
     text = repr(value)
-    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+    if len(text) <= _LONGEST_QUOTE:
+        return text
+    return text[:_LONGEST_QUOTE] + "…"
 
 
 _LONGEST_QUOTE = 100
@@ -122,8 +137,9 @@ def value_of(data: Any) -> Value | None:
     if isinstance(data, list | tuple):
         items = [value_of(item) for item in data]
         kinds = {item.kind if isinstance(item, Temporal) else type(item).__name__ for item in items}
+        # [1, 2.5]
         if kinds == {"int", "float"}:
-            return tuple(map(float, items))  # type: ignore[arg-type]
+            return tuple(float(item) for item in items)  # type: ignore[arg-type]
         if len(kinds) > 1:
             raise ValueError(f"a list holds values of one kind, not of {', '.join(sorted(kinds))}")
         if not kinds & {"tuple", "NoneType"}:
@@ -171,7 +187,7 @@ def from_json(data: Any) -> Any:
     An object with the fields of a point in Cypher is a point.
     """
     if isinstance(data, list):
-        return tuple(map(from_json, data))
+        return tuple(from_json(item) for item in data)
     if not isinstance(data, dict):
         return data
     if len(data) > 1 and data.keys() <= _POINT_FIELDS:
@@ -285,6 +301,7 @@ def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
 
 _SYSTEMS = {"cartesian": 7203, "cartesian-3d": 9157, "wgs-84": 4326, "wgs-84-3d": 4979}
 """Numbers of Neo4j's coordinate systems."""
+_THREE_DIMENSIONAL = (9157, 4979)
 _AXES = {"longitude": "x", "latitude": "y", "height": "z"}
 _POINT_FIELDS = {*_AXES, *_AXES.values(), "crs", "srid"}
 
@@ -294,18 +311,23 @@ def point_of(fields: Mapping[str, Any]) -> Point:
 
     Raise ValueError unless Neo4j has such a coordinate system with as many axes.
     """
-    named = {_AXES.get(name, name): value for name, value in fields.items() if value is not None}
-    coordinates = [named.pop(axis) for axis in ("x", "y", "z") if axis in named]
-    default = ("wgs-84" if "longitude" in fields else "cartesian") + ("-3d" if len(coordinates) == 3 else "")
-    system = str(named.pop("crs", default)).lower()
-    srid = named.pop("srid", _SYSTEMS.get(system, system))
-    if named:
+    # {"longitude": 12.5, "latitude": 55.7} is {"x": 12.5, "y": 55.7} in the system wgs-84.
+    rest = {_AXES.get(name, name): value for name, value in fields.items() if value is not None}
+    coordinates = [rest.pop(axis) for axis in ("x", "y", "z") if axis in rest]
+    default = "wgs-84" if "longitude" in fields else "cartesian"
+    if len(coordinates) == 3:
+        default += "-3d"
+    system = str(rest.pop("crs", default)).lower()
+    srid = rest.pop("srid", _SYSTEMS.get(system, system))
+    if rest:
         raise ValueError(f"{brief(dict(fields))} is not a point")
-    if type(srid) is not int or srid not in _SYSTEMS.values() or len(coordinates) != (3 if srid in (4979, 9157) else 2):
+    is_known = type(srid) is int and srid in _SYSTEMS.values()
+    axes = 3 if srid in _THREE_DIMENSIONAL else 2
+    if not is_known or len(coordinates) != axes:
         raise ValueError(f"no coordinate system {brief(srid)} has {len(coordinates)} coordinates")
     if not all(type(number) in (int, float) for number in coordinates):
         raise ValueError(f"the coordinates of a point are numbers, not {brief(coordinates)}")
-    return Point(srid, tuple(map(float, coordinates)))
+    return Point(srid, tuple(float(number) for number in coordinates))
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -319,7 +341,8 @@ def type_name(value: Value) -> str:
     The type of a list is that of its items with [] behind it, string[] if it is empty.
     """
     if isinstance(value, tuple):
-        return (type_name(value[0]) if value else "string") + "[]"
+        item_type = type_name(value[0]) if value else "string"
+        return f"{item_type}[]"
     if isinstance(value, Temporal):
         return value.kind.replace(" ", "")
     return _NAMES[type(value)]

@@ -11,6 +11,7 @@ Replies are untrusted: no text raises an error, and the time is linear in its le
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
@@ -56,65 +57,111 @@ def find_values(text: str) -> tuple[list[Value], bool]:
 
     A value within another one is not returned separately; objects that follow each other (JSON lines) are one list.
     """
-    for stage, parse in (("strict", parse_answer), ("literal", parse_literal)):
-        if (whole := parse(text)) is not None:
-            called = _is_call(whole.value)
-            return [] if called else [Value(whole.value, stage, 0, len(text), whole.repeats)], called
+    whole = _value_at(text, 0, len(text), "strict")
+    if whole is not None:
+        if _is_call(whole.value):
+            return [], True
+        return [whole], False
+
     footnotes = {match.end() for match in _FOOTNOTE.finditer(text)}
-    values = list[Value]()
-    position = unclosed = 0
-    unreadable = False
+    values: list[Value] = []
+    position = 0
+    unclosed = 0
+    is_unreadable = False
     while begin := _BEGINS_VALUE.search(text, position):
-        start, end = begin.start(), _closing(text, begin.start())
-        position = end or start + 1
+        start = begin.start()
+        end = _closing(text, start)
         if end is None:
-            unreadable, unclosed = True, unclosed + 1
-        elif end not in footnotes:
-            stage = "fenced" if _FENCE.search(text, max(0, start - 40), start) else "embedded"
-            parsed = parse_answer(text[start:end])
-            if parsed is None:
-                parsed, stage = parse_literal(text[start:end]), "literal"
-            if parsed is None or _is_call(parsed.value):
-                unreadable = True
-            else:
-                values.append(Value(parsed.value, stage, start, end, parsed.repeats))
-        if unclosed > _MOST_UNCLOSED or len(values) > _MOST_VALUES:
-            return _joined(values, text), True
-    return _joined(values, text), unreadable
+            is_unreadable = True
+            unclosed += 1
+            if unclosed > _MOST_UNCLOSED:
+                break
+            position = start + 1
+            continue
+        position = end
+        # Ida commanded it [3].
+        if end in footnotes:
+            continue
+        is_fenced = _FENCE.search(text, max(0, start - 40), start) is not None
+        value = _value_at(text, start, end, "fenced" if is_fenced else "embedded")
+        if value is None or _is_call(value.value):
+            is_unreadable = True
+            continue
+        values.append(value)
+        if len(values) > _MOST_VALUES:
+            is_unreadable = True
+            break
+    return _joined(values, text), is_unreadable
+
+
+def _value_at(text: str, start: int, end: int, stage: str) -> Value | None:
+    """Return the value of a part of a text: `stage` if it is JSON, "literal" if it is Python, None if neither."""
+    part = text[start:end]
+    parsed = parse_answer(part)
+    if parsed is not None:
+        return Value(parsed.value, stage, start, end, parsed.repeats)
+    parsed = parse_literal(part)
+    if parsed is not None:
+        return Value(parsed.value, "literal", start, end, parsed.repeats)
+    return None
 
 
 def _closing(text: str, start: int) -> int | None:
     """Return the end of the brackets that open at `start`, outside quoted texts; None if they stay open."""
     depth = 0
-    for _, token in zip(range(_MOST_BRACKETS), _INSIDE.finditer(text, start), strict=False):
-        depth += (token[0] in "[{") - (token[0] in "]}")
-        if not depth:
+    for token in islice(_INSIDE.finditer(text, start), _MOST_BRACKETS):
+        if token[0] in ("[", "{"):
+            depth += 1
+        elif token[0] in ("]", "}"):
+            depth -= 1
+        if depth == 0:
             return token.end()
     return None
 
 
 def _joined(values: Sequence[Value], text: str) -> list[Value]:
-    joined = list[Value]()
+    """Return the values with objects that follow each other as one list.
+
+    ```
+    1. {"name": "Ida"}
+    2. {"name": "Bo"}
+    ```
+    """
+    joined: list[Value] = []
     for value in values:
-        last = joined[-1] if joined else value
-        follows = joined and isinstance(value.value, dict) and (isinstance(last.value, dict) or last.stage == "lines")
-        if follows and _BETWEEN_LINES.fullmatch(text, last.end, value.start):
-            objects = last.value if last.stage == "lines" else [last.value]
-            objects.append(value.value)
-            joined[-1] = Value(objects, "lines", last.start, value.end, last.repeats or value.repeats)
-        else:
+        if not joined or not _continues(joined[-1], value, text):
             joined.append(value)
+            continue
+        last = joined[-1]
+        objects = last.value if last.stage == "lines" else [last.value]
+        # The list is made once and grows, so that the time is linear.
+        objects.append(value.value)
+        joined[-1] = Value(objects, "lines", last.start, value.end, last.repeats or value.repeats)
     return joined
+
+
+def _continues(last: Value, value: Value, text: str) -> bool:
+    """Return True if a value is the next object of a list that `last` is, or begins."""
+    if not isinstance(value.value, dict):
+        return False
+    if last.stage != "lines" and not isinstance(last.value, dict):
+        return False
+    return _BETWEEN_LINES.fullmatch(text, last.end, value.start) is not None
 
 
 def _is_call(value: Any) -> bool:
     """Return True for a tool call written as text: it holds names and values, and answers nothing."""
     if isinstance(value, list):
-        return bool(value) and all(map(_is_call, value))
-    return isinstance(value, dict) and (
-        bool(value.keys() & _CALL_INPUTS and value.keys() & {"name", "tool", "function", "action"})
-        or bool(value.keys() & {"tool_calls", "function_call"})
-    )
+        return bool(value) and all(_is_call(item) for item in value)
+    if not isinstance(value, dict):
+        return False
+    # {"tool_calls": […]}
+    if value.keys() & {"tool_calls", "function_call"}:
+        return True
+    # {"name": "get_node", "arguments": {"key": "k7q2"}}
+    has_name = bool(value.keys() & {"name", "tool", "function", "action"})
+    has_inputs = bool(value.keys() & _CALL_INPUTS)
+    return has_name and has_inputs
 
 
 _THINK_NAME = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"
@@ -182,45 +229,82 @@ class ReplyForm(NamedTuple):
 def extract(reply: str, form: ReplyForm) -> Extraction:
     """Return the answer in a reply. Typographic quotes and `form.read_other` are tried where nothing else is found."""
     text = reply.strip().lstrip("\ufeff")
-    text = text if parse_answer(text) is not None else visible_text(reply)
-    extraction, plain = _extract(text, form), text.translate(_QUOTES)
-    others = [(plain, form)] if plain != text else []
-    others += [(plain, form._replace(read=form.read_other))] if form.read_other else []
-    for other in others:
-        if extraction.answer is None:
-            extraction = _extract(*other)._replace(stage="repaired")
-    return Extraction() if extraction.answer is None else extraction
+    if parse_answer(text) is None:
+        text = visible_text(reply)
+    extraction = _extract(text, form)
+    if extraction.answer is not None:
+        return extraction
+
+    plain = text.translate(_QUOTES)
+    if plain != text:
+        extraction = _extract(plain, form)
+        if extraction.answer is not None:
+            return extraction._replace(stage="repaired")
+    if form.read_other is not None:
+        extraction = _extract(plain, form._replace(read=form.read_other))
+        if extraction.answer is not None:
+            return extraction._replace(stage="repaired")
+    return Extraction()
+
+
+class _Reading(NamedTuple):
+    """A value of a text with the answer in it, None if it has none."""
+
+    value: Value
+    fit: Extraction | None
 
 
 def _extract(text: str, form: ReplyForm) -> Extraction:
-    values, lossy = find_values(text)
-    readings = [(value, _fit(value.value, form)) for value in values]
-    prefixes = {} if form.prefix is None else {match.end(): match.start() for match in form.prefix.finditer(text)}
-    answers = [
-        (value, fit) for value, fit in readings if fit is not None and (form.prefix is None or value.start in prefixes)
-    ]
+    values, is_lossy = find_values(text)
+    readings = [_Reading(value, _fit(value.value, form)) for value in values]
+    if form.prefix is None:
+        answers = [reading for reading in readings if reading.fit is not None]
+    else:
+        # Distances: [(0, 1, 4.0)]: the prefix, and the value where it ends
+        prefix_of = {match.end(): match.start() for match in form.prefix.finditer(text)}
+        answers = [reading for reading in readings if reading.fit is not None and reading.value.start in prefix_of]
     if not answers:
         return Extraction()
+
     chosen, fit = answers[-1]
-    stage, before, after = chosen.stage, text[: chosen.start], text[chosen.end :]
-    if form.prefix is not None:  # lists without it, before the answer, are explanations
-        readings = [*answers, *(reading for reading in readings if reading[0].start > chosen.start)]
-        stage = "embedded" if (text[: prefixes[chosen.start]] + after).strip() else "strict"
+    assert fit is not None
+    before = text[: chosen.start]
+    after = text[chosen.end :]
+    stage = chosen.stage
+    if form.prefix is not None:
+        other_text = text[: prefix_of[chosen.start]] + after
+        stage = "embedded" if other_text.strip() else "strict"
+        # Lists without a prefix, before the answer, are explanations.
+        readings = answers + [reading for reading in readings if reading.value.start > chosen.start]
 
-    def items(answer: Sequence[Any]) -> frozenset[tuple[str, ...]]:
-        """Return the items of an answer as words; of rows only the fields."""
-        return frozenset(
-            tuple(str(item.get(field)) for field in form.fields) if isinstance(item, dict) else (str(item),)
-            for item in answer
-        )
+    *_, sentence = _SENTENCE_END.split(before[-_SENTENCE:].rstrip("\n `"))
+    has_words_after = any(character.isalnum() for character in _TAG.sub("", after))
+    if chosen.repeats or fit.lossy or is_doubtful(sentence) or has_words_after:
+        is_lossy = True
+    is_lossy = is_lossy or _differ(readings, fit, form)
+    return Extraction(fit.answer, fit.stage or stage, is_lossy)
 
-    sentence = _SENTENCE_END.split(before[-_SENTENCE:].rstrip("\n `"))[-1]
-    lossy |= chosen.repeats or fit.lossy or is_doubtful(sentence) or any(map(str.isalnum, _TAG.sub("", after)))
-    right = items(fit.answer)
-    lossy = lossy or any(
-        isinstance(value.value, list) if other is None else items(other.answer) != right for value, other in readings
-    )
-    return Extraction(fit.answer, fit.stage or stage, lossy)
+
+def _differ(readings: Sequence[_Reading], chosen: Extraction, form: ReplyForm) -> bool:
+    """Return True if another value of a reply has another answer, or is a list that cannot be read."""
+    chosen_items = _items(chosen.answer, form)
+    for value, fit in readings:
+        if fit is None and isinstance(value.value, list):
+            return True
+        if fit is not None and _items(fit.answer, form) != chosen_items:
+            return True
+    return False
+
+
+def _items(answer: Sequence[Any], form: ReplyForm) -> frozenset[tuple[str, ...]]:
+    """Return the items of an answer as words; of rows only the fields."""
+    items: set[tuple[str, ...]] = set()
+    for item in answer:
+        if isinstance(item, dict):
+            items.add(tuple(str(item.get(field)) for field in form.fields))
+        else:
+            items.add((str(item),))
+    return frozenset(items)
 
 
 async def extract_with_model(model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig) -> Reply:
@@ -254,14 +338,29 @@ def _fit(value: Any, form: ReplyForm) -> Extraction | None:
     fit = form.read(value)
     if fit is not None or not isinstance(value, dict):
         return fit
+    # {"reasoning": "…", "answer": [{"name": "Ida"}]}
     chosen: Extraction | None = None
-    lossy = chosen_named = False
+    is_chosen_named = False
+    is_lossy = False
     for name, item in value.items():
-        named = name == form.member or name.lower().replace(" ", "_") in _ANSWER_NAMES
-        member = _fit(item, form) if named or isinstance(item, list | dict) else None
-        lossy |= item is None or item is False or (member is None and (named or isinstance(item, list)))
-        if member is not None:
-            lossy |= chosen is not None or is_doubtful(name)
-            if named or not chosen_named:
-                chosen, chosen_named = member if name == form.member else member._replace(stage="wrapped"), named
-    return chosen and chosen._replace(lossy=chosen.lossy or lossy)
+        is_named = name == form.member or name.lower().replace(" ", "_") in _ANSWER_NAMES
+        member = None
+        if is_named or isinstance(item, list | dict):
+            member = _fit(item, form)
+
+        # {"answer": null}, {"is_complete": false}
+        if item is None or item is False:
+            is_lossy = True
+        if member is None:
+            if is_named or isinstance(item, list):
+                is_lossy = True
+            continue
+        if chosen is not None or is_doubtful(name):
+            is_lossy = True
+        # The last member counts, but not after one that is named as the answer.
+        if is_named or not is_chosen_named:
+            chosen = member if name == form.member else member._replace(stage="wrapped")
+            is_chosen_named = is_named
+    if chosen is None:
+        return None
+    return chosen._replace(lossy=chosen.lossy or is_lossy)

@@ -55,8 +55,9 @@ def own_graph_query_system(schema: Schema, agent: AgentConfig) -> Message:
 
 def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:
     """Return the system prompt with the whole graph in `agent.graph_encoding`."""
-    text, form = graph_text(graph, agent.graph_encoding), _FORMATS[agent.graph_encoding]
-    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=form))
+    text = graph_text(graph, agent.graph_encoding)
+    format_name = _FORMATS[agent.graph_encoding]
+    return Message("system", agent.render("graph_no_tools.j2", graph=text, format=format_name))
 
 
 def query_texts() -> Mapping[str, str]:

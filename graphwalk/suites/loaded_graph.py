@@ -69,13 +69,17 @@ class LoadedGraph:
         """Return the schema of the whole graph, of which an existing database may know a part; None without a store."""
         if self.store is None:
             return None
-        sampled = self.instance.existing_database is not None and self.instance.graph is not None
-        return self.once("schema", lambda: schema_of(self.graph)) if sampled else await self.store.schema()
+        is_database = self.instance.existing_database is not None
+        if is_database and self.instance.graph is not None:
+            schema: Schema = self.once("schema", lambda: schema_of(self.graph))
+            return schema
+        return await self.store.schema()
 
     async def toolbox(self, agent: AgentConfig, default: Sequence[str] | None = None) -> GraphToolbox:
         """Return the tools of the agent; `default` names those of an agent that names none. Raise StoreError."""
         names = default if agent.tools is None else agent.tools
-        if (key := ("tools", agent, names)) not in self._cache:
+        key = ("tools", agent, names)
+        if key not in self._cache:
             assert self.store is not None
             tools = None if names is None else load_tools(names)
             self._cache[key] = GraphToolbox(self.store, await self.schema(agent), tools, agent)
@@ -91,8 +95,9 @@ class LoadedGraph:
 
 def existing_path(path: Any, info: ValidationInfo) -> Any:
     """Return the absolute path of a file or folder that exists; "example" stays."""
-    is_example = str(path) == EXAMPLE and not absolute(path, info).exists()
-    return path if is_example else existing_file(path, info)
+    if str(path) == EXAMPLE and not absolute(path, info).exists():
+        return path
+    return existing_file(path, info)
 
 
 class OwnGraph(GraphSource):
@@ -118,15 +123,22 @@ def file_of(entry: OwnGraph) -> PropertyGraph:
 
 def own_instance(place: int, entry: OwnGraph, graph: PropertyGraph) -> GraphInstance:
     """Return the instance of your own graph, whose source is its entry; `place` is the position in `suite.graphs`."""
-    source = f"file {entry.file.name}" if entry.file is not None else f"neo4j {entry.neo4j or entry.loaded}"
+    source = f"neo4j {entry.neo4j or entry.loaded}"
+    if entry.file is not None:
+        source = f"file {entry.file.name}"
     instance = GraphInstance.of(graph, entry, {"entry": place, "name": entry.name, "source": source})
-    return replace(instance, existing_database=entry if entry.neo4j is not None else None)
+    if entry.neo4j is not None:
+        instance = replace(instance, existing_database=entry)
+    return instance
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> dict[str, str]:
     """Return the settings that a graph does not support, with reasons."""
     left_out = queries_left_out(store)
-    size = len(graph_text(graph, agent.graph_encoding)) if graph.node_count <= MOST_TEXT else graph.node_count
+    # A node takes a character or more: the text of a graph with so many nodes is not made.
+    size = graph.node_count
+    if size <= MOST_TEXT:
+        size = len(graph_text(graph, agent.graph_encoding))
     if size > MOST_TEXT:
         left_out["no_tools"] = f"the graph has {size:,} characters as text, more than {MOST_TEXT:,}"
     return left_out

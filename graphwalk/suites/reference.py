@@ -50,8 +50,11 @@ class CachedTools(ToolboxWrapper):
     async def call(self, call: ToolCall) -> ToolResult:
         if self.ordered:
             return await self.inner.call(call)
-        if (key := (call.name, call.arguments)) not in self._results:
-            self._results[key] = replace(await self.inner.call(call), data=None)  # walks read the text
+        key = (call.name, call.arguments)
+        if key not in self._results:
+            result = await self.inner.call(call)
+            # Walks read the text alone, and the rows need memory.
+            self._results[key] = replace(result, data=None)
         return replace(self._results[key], call=call)
 
 
@@ -59,18 +62,20 @@ async def expert_walk(
     expert: Player[T], task: T, about: LoadedGraph, agent: AgentConfig = AgentConfig()
 ) -> ReferenceWalk:
     """Return the expert's walk with the default prompt and tools, whose pages are those of the agent."""
-    paged = agent.result_tokens is not None
-    pages = AgentConfig(result_tokens=agent.result_tokens, encoding=agent.encoding) if paged else AgentConfig()
-    prompt = await task.prompt(about, "tools", pages)
+    walker_config = AgentConfig()
+    if agent.result_tokens is not None:
+        walker_config = AgentConfig(result_tokens=agent.result_tokens, encoding=agent.encoding)
+    prompt = await task.prompt(about, "tools", walker_config)
     assert prompt.toolbox is not None
-    toolbox = CachedTools(prompt.toolbox, about.once(("results", pages), dict))
+    toolbox = CachedTools(prompt.toolbox, about.once(("results", walker_config), dict))
     policy = expert.policy(task, "tools", await about.whole_schema(), stdlib_random(0, "expert"))
     return await drive(policy, toolbox, prompt.messages)
 
 
 async def drive(policy: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Run a scripted agent on the tools. Raise StoreError if a tool fails."""
-    walk, texts = Conversation(Prompt(tuple(prompt), toolbox), AgentConfig()), None
+    walk = Conversation(Prompt(tuple(prompt), toolbox), AgentConfig())
+    texts = None
     while not walk.over:
         walk = walk.replied(_next_reply(policy, texts))
         if walk.next_step == "tools":
@@ -92,8 +97,9 @@ def _figures(walk: Conversation) -> ReferenceWalk:
     """Return the answer of a walk with its turns, calls and tokens."""
     trajectory = walk.trajectory
     context = sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in walk.tools)
-    context += sum(map(_tokens, trajectory.prompt))
-    input_tokens = output_tokens = 0
+    context += sum(_tokens(message) for message in trajectory.prompt)
+    input_tokens = 0
+    output_tokens = 0
     for turn in trajectory.turns:
         input_tokens += context
         written = _tokens(turn.message)
@@ -105,5 +111,7 @@ def _figures(walk: Conversation) -> ReferenceWalk:
 
 def _tokens(message: Message) -> int:
     """Return the tokens of text and calls, without a provider's message overhead."""
-    called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-    return sum(map(_count, (message.content or "", *called)))
+    tokens = _count(message.content or "")
+    for call in message.tool_calls:
+        tokens += _count(call.name) + _count(call.arguments)
+    return tokens

@@ -68,10 +68,10 @@ class Score(BaseModel):
 
 def refuse_fields(cls: type[BaseModel], names: Collection[str]) -> None:
     """Raise ConfigError if a class defines fields with names of others that its own join with."""
-    if ours := [name for name in inspect.get_annotations(cls) if name in names]:
-        raise ConfigError(
-            f"{cls.__module__}.{cls.__name__} has fields with names of ours: {', '.join(ours)}", hint="rename them"
-        )
+    ours = [name for name in inspect.get_annotations(cls) if name in names]
+    if ours:
+        problem = f"{cls.__module__}.{cls.__name__} has fields with names of ours: {', '.join(ours)}"
+        raise ConfigError(problem, hint="rename them")
 
 
 _NAMES_IN_FILES = {"target": "gold", "target_size": "gold_size", "published_target": "published_gold"}
@@ -239,8 +239,8 @@ _REQUIRED = ("name", "settings", "config_type", "task_type", "score_type")
 def suite_named(name: str) -> Suite[Any, Any]:
     """Return a suite. Raise ConfigError for an unknown name or an incomplete class."""
     suite: type[Suite[Any, Any]] = SUITES.load(name)
-    if missing := [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]:
-        raise ConfigError(
-            f"the suite {name!r} lacks {', '.join(missing)}", hint=f"{manual('extending')} has a complete example"
-        )
+    missing = [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]
+    if missing:
+        hint = f"{manual('extending')} has a complete example"
+        raise ConfigError(f"the suite {name!r} lacks {', '.join(missing)}", hint=hint)
     return suite()

@@ -40,8 +40,11 @@ _MOST_LISTED = 10
 
 
 def usual_fields(names: Collection[str], words: Sequence[str]) -> list[str]:
-    """Return the fields with one of these names, in the order of the words; `_labels` and `~label` are as `label`."""
-    return [name for word in words for name in sorted(names) if name.lower().lstrip("_~:") == word]
+    """Return the fields with one of these names, in the order of the words; `_label` and `~label` are as `label`."""
+    fields: list[str] = []
+    for word in words:
+        fields.extend(name for name in sorted(names) if name.lower().lstrip("_~:") == word)
+    return fields
 
 
 def key_field(names: Collection[str]) -> str | None:
@@ -72,7 +75,12 @@ def end_fields(names: Collection[str], options: FileOptions) -> tuple[str, str] 
         pairs = []
         for lower, source in in_lower_case.items():
             match = usual.fullmatch(lower)
-            if match and (target := in_lower_case.get(match[1] + target_word + match[2])):
+            if match is None:
+                continue
+            # _startNodeId: the marks before the word and behind it are those of its partner, too
+            before, behind = match.groups()
+            target = in_lower_case.get(before + target_word + behind)
+            if target is not None:
                 pairs.append((source, target))
         if len(pairs) > 1:
             listed = " or ".join(", ".join(pair) for pair in pairs)
@@ -94,7 +102,7 @@ def direction_of(fields: Mapping[str, Any]) -> bool | None:
 
 def no_relationships(where: str, names: Iterable[str]) -> ValueError:
     """Return the error for a file or folder in which no relationship is found."""
-    listed = ", ".join(map(brief, names)) or "none"
+    listed = ", ".join(brief(name) for name in names) or "none"
     return ValueError(
         f"{where}no relationships: no pair of fields is called source and target, from and to, src and dst, or start "
         f"and end; there are: {listed}. Name the fields with --source-from and --target-from, or give the CSV file of "
@@ -127,10 +135,15 @@ class _Builder:
     def __init__(
         self, nodes: Sequence[Table], edges: Sequence[Table], options: FileOptions, file: str | None, mistakes: Mistakes
     ) -> None:
-        self._nodes, self._edges = nodes, edges
-        self._entities = [record for table in nodes for record in table.records]
-        self._options, self._file, self._mistakes = options, file, mistakes
+        self._nodes = nodes
+        self._edges = edges
+        self._options = options
+        self._file = file
+        self._mistakes = mistakes
+        self._node_records = _all_records(nodes)
+        self._edge_records = _all_records(edges)
         self._rows: dict[str, tuple[str, Node]] = {}
+        """The nodes by their key, each with its place in the file."""
         self._key_of: dict[str, str] = {}
         """The key of a node by the text with which relationships name it."""
 
@@ -139,18 +152,18 @@ class _Builder:
         self._check_options(self._edges, ("source", "target", "type"))
         for table in self._edges:
             self._fix_edges(table)
-        edges = [record for table in self._edges for record in table.records]
         ends: list[Any] = []
-        for record in edges:
-            ends.extend(record.fixed[role] for role in ("source", "target") if record.fixed.get(role) is not None)
+        for record in self._edge_records:
+            both = (record.fixed.get("source"), record.fixed.get("target"))
+            ends.extend(end for end in both if end is not None)
 
-        if self._entities:
+        if self._node_records:
             self._add_nodes(ends)
         else:
             self._add_ends(ends)
 
         relationships: list[Relationship] = []
-        for record in edges:
+        for record in self._edge_records:
             with self._mistakes:
                 relationship = self._relationship(record)
                 relationships.append(relationship)
@@ -165,12 +178,16 @@ class _Builder:
         return graph
 
     def _note(self, name: str | None, *parts: str) -> None:
+        """Note what was read, but not of files of ours; empty parts are left out."""
         if self._file is not None:
-            note(f"{name}: {'; '.join(filter(None, parts))}")
+            text = "; ".join(part for part in parts if part)
+            note(f"{name}: {text}")
 
     def _form(self, text: str) -> str:
         """Return the form of a text that is compared: that of Unicode, but in files of ours and in networkx."""
-        return text if self._file is None else composed(text)
+        if self._file is None:
+            return text
+        return composed(text)
 
     def _check_options(self, tables: Sequence[Table], roles: Sequence[str]) -> None:
         """Raise ValueError if an option names a field that is not there, or another one than the format fixes."""
@@ -179,12 +196,14 @@ class _Builder:
             name = getattr(self._options, option)
             if name is None:
                 continue
-            if any(role in record.fixed for table in tables for record in table.records):
+            if any(role in record.fixed for record in _all_records(tables)):
                 raise ValueError(f"{option}: the format of this file fixes the {role}; leave it out")
-            is_position = name == POSITION and role in ("source", "target")
-            if not is_position and not any(table.has(name) for table in tables):
-                there = sorted({other for table in tables for other in table.all_names})
-                raise ValueError(f"{option}: there is no {name!r}; there are: {', '.join(there) or 'none'}")
+            if name == POSITION and role in ("source", "target"):
+                continue
+            names = _all_names(tables)
+            if name not in names:
+                listed = ", ".join(names) or "none"
+                raise ValueError(f"{option}: there is no {name!r}; there are: {listed}")
 
     def _fix_edges(self, table: Table) -> None:
         """Find ends, type and direction of each edge in its fields, where the format does not fix them."""
@@ -197,6 +216,7 @@ class _Builder:
             is_chosen = pair[0] == self._options.source_from
             for record in table.records:
                 for role, name in zip(("source", "target"), pair, strict=True):
+                    # Only an option finds an end among the properties.
                     value = record.take(name) if is_chosen else record.fields.pop(name, None)
                     record.fixed[role] = self._end(value)
                 _fix_direction(record, direction_field)
@@ -226,10 +246,13 @@ class _Builder:
 
     def _end(self, value: Any) -> Any:
         """Return the key in what a file has for an end: it, or the node as an object, as in D3 and APOC."""
-        if isinstance(value, dict):
-            name = self._options.key_from if self._options.key_from in value else key_field(value) or name_field(value)
-            value = value.get(name)
-        return _key(value)
+        if not isinstance(value, dict):
+            return _key(value)
+        # {"id": "0", "labels": ["Person"]}
+        name = self._options.key_from
+        if name not in value:
+            name = key_field(value) or name_field(value)
+        return _key(value.get(name))
 
     def _take(self, role: str, record: Record, usual: Sequence[str]) -> Any:
         """Remove and return the field that an option names, else the first usual one that has a value."""
@@ -251,7 +274,9 @@ class _Builder:
             is_fixed = any("key" in record.fixed for record in table.records)
             key_name = None if is_fixed else self._key_name(table, ends)
             are_by_place |= not is_fixed and key_name is None
-            labels = [name for name in usual_fields(table.names, LABELS) if not (label_is_name and _is_label(name))]
+            labels = usual_fields(table.names, LABELS)
+            if label_is_name:
+                labels = [name for name in labels if not _is_label(name)]
             if self._options.label_from:
                 labels = [self._options.label_from]
             if table.records and not is_fixed:
@@ -280,17 +305,20 @@ class _Builder:
         """Return the field with the keys of a table, None for the places of its nodes. ValueError if none decides."""
         if self._options.key_from is not None and table.has(self._options.key_from):
             return self._options.key_from
-        if field := key_field(table.names):
-            return field
+        key = key_field(table.names)
+        if key is not None:
+            return key
         if self._options.source_from == POSITION:
             return None
-        field = name_field(table.names)
-        if field and all(isinstance(end, str) for end in ends):
-            return field
-        if all(type(end) is int for end in ends):
+        # {"name": "Ida"}, and edges from "Ida" to "Bo"
+        name = name_field(table.names)
+        if name is not None and all(isinstance(end, str) for end in ends):
+            return name
+        # Edges from 0 to 1, as in D3
+        if _are_whole(ends):
             return None
-        there = ", ".join(map(brief, table.names))
-        raise ValueError(f"{table.name}: nodes have no id, key or name; there are: {there}. Choose with --key-from")
+        listed = ", ".join(brief(name) for name in table.names)
+        raise ValueError(f"{table.name}: nodes have no id, key or name; there are: {listed}. Choose with --key-from")
 
     def _are_places(self, ends: Sequence[Any], ids: Sequence[str], *, are_by_place: bool) -> bool:
         """Return True if relationships name nodes by place: the options say so, or nothing else can be meant.
@@ -300,7 +328,7 @@ class _Builder:
         """
         if self._options.source_from == POSITION:
             return True
-        if not ends or not all(type(end) is int for end in ends):
+        if not ends or not _are_whole(ends):
             return False
         if not are_by_place and any(str(end) in self._key_of for end in ends):
             return False
@@ -308,15 +336,16 @@ class _Builder:
             choices = [f"--key-from {name}" for name in ids]
             choices.append(f"--source-from {POSITION} --target-from {POSITION}")
             raise ValueError(f"the ends of relationships may be ids or places; choose with {' or '.join(choices)}")
-        return all(0 <= end < len(self._entities) for end in ends)
+        return all(0 <= end < len(self._node_records) for end in ends)
 
     def _fields_with(self, ends: set[str]) -> list[str]:
         """Return the fields whose values are distinct, hold all these ends, and are not the places of the nodes."""
+        places = [str(place) for place in range(len(self._node_records))]
         fitting = []
-        for name in sorted({name for table in self._nodes for name in table.all_names}):
-            values = [str(record.get(name)) for record in self._entities]
-            are_places = values == list(map(str, range(len(values))))
-            if len(set(values)) == len(values) and ends <= set(values) and not are_places:
+        for name in _all_names(self._nodes):
+            values = [str(record.get(name)) for record in self._node_records]
+            distinct = set(values)
+            if len(distinct) == len(values) and ends <= distinct and values != places:
                 fitting.append(name)
         return fitting
 
@@ -341,11 +370,12 @@ class _Builder:
         if self._file is None or self._options.label_from or self._options.name_from:
             return False
         labels: list[str] = []
-        for record in self._entities:
+        for record in self._node_records:
             if "label" in record.fixed or record.properties:
                 return False
             labels.extend(str(value) for name, value in record.fields.items() if _is_label(name))
-        if len(labels) <= 2 or len(set(labels)) < 0.9 * len(labels):
+        are_nearly_distinct = len(set(labels)) >= 0.9 * len(labels)
+        if len(labels) <= 2 or not are_nearly_distinct:
             return False
         self._note(
             self._file,
@@ -357,14 +387,7 @@ class _Builder:
     def _node(self, record: Record, label_fields: Sequence[str], default: str, *, label_is_name: bool) -> Node:
         where = record.where
         key = checked_text(where, "key", record.fixed.get("key"))
-        name_from = self._options.name_from
-        if label_is_name and record.get("name") is None:
-            name_from = next(filter(_is_label, record.fields), None)
-        name = None if name_from is None else record.take(name_from)
-        if name is not None and record.get("name") not in (None, name):
-            raise ValueError(f"{where} has another value of 'name'; rename it in the file")
-        if name is not None:
-            record.fields["name"] = name
+        self._fix_name(record, label_is_name=label_is_name)
 
         labels = record.fixed.get("label")
         if labels is None:
@@ -372,23 +395,38 @@ class _Builder:
         if labels is None:
             labels = default
         distinct = {self._form(checked_text(where, "label", label)) for label in labels_of(labels)}
-        for label in filter(is_reserved, distinct):
-            raise ValueError(
-                f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
-                f"begin with {OUR_PREFIX}, so rename it"
-            )
+        for label in distinct:
+            if is_reserved(label):
+                raise ValueError(
+                    f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by labels that "
+                    f"begin with {OUR_PREFIX}, so rename it"
+                )
         properties = checked_properties(where, record.rest(), self._options.null)
         return Node(key, tuple(sorted(distinct)), apart_from_key(properties, key))
+
+    def _fix_name(self, record: Record, *, label_is_name: bool) -> None:
+        """Move the field that is the name to `name`. Raise ValueError if the node has another value there."""
+        field = self._options.name_from
+        if label_is_name and record.get("name") is None:
+            field = next((name for name in record.fields if _is_label(name)), None)
+        if field is None:
+            return
+        value = record.take(field)
+        if value is None:
+            return
+        if record.get("name") not in (None, value):
+            raise ValueError(f"{record.where} has another value of 'name'; rename it in the file")
+        record.fields["name"] = value
 
     def _relationship(self, record: Record) -> Relationship:
         return Relationship(
             self._form(checked_text(record.where, "type", record.fixed["type"])),
-            self._found(record, "source"),
-            self._found(record, "target"),
+            self._end_key(record, "source"),
+            self._end_key(record, "target"),
             checked_properties(record.where, record.rest(), self._options.null),
         )
 
-    def _found(self, record: Record, role: str) -> str:
+    def _end_key(self, record: Record, role: str) -> str:
         """Return the key of the node that a relationship names."""
         text = checked_text(record.where, role, record.fixed.get(role))
         key = self._key_of.get(self._form(text))
@@ -398,8 +436,29 @@ class _Builder:
 
 
 def _key(value: Any) -> Any:
-    """Return a key as a file has it; a list is a tuple of networkx."""
-    return str(from_json(value)) if isinstance(value, list) else value
+    """Return a key as a file has it; a list, as [1, 2], is the tuple (1, 2) of networkx."""
+    if isinstance(value, list):
+        return str(from_json(value))
+    return value
+
+
+def _are_whole(ends: Iterable[Any]) -> bool:
+    return all(type(end) is int for end in ends)
+
+
+def _all_records(tables: Iterable[Table]) -> list[Record]:
+    records: list[Record] = []
+    for table in tables:
+        records.extend(table.records)
+    return records
+
+
+def _all_names(tables: Iterable[Table]) -> list[str]:
+    """Return the fields and the properties of all tables, sorted."""
+    names: set[str] = set()
+    for table in tables:
+        names.update(table.all_names)
+    return sorted(names)
 
 
 def _is_label(name: str) -> bool:
@@ -431,13 +490,17 @@ def _fix_direction(record: Record, type_field: str | None) -> None:
 
 def _described(graph: PropertyGraph) -> str:
     """Return the numbers of nodes and relationships, by labels and types."""
-    labels = {":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables}
-    types = {table.type: len(table.sources) for table in graph.relationship_tables}
-    parts = []
-    for thing, numbers in (("node", labels), ("relationship", types)):
-        listed = [f"{name} {number:,}" for name, number in Counter(numbers).most_common(_MOST_LISTED)]
-        if len(numbers) > _MOST_LISTED:
-            listed.append("…")
-        names = f" ({', '.join(listed)})" if listed else ""
-        parts.append(counted(sum(numbers.values()), thing) + names)
-    return " and ".join(parts)
+    labels = Counter({":".join(table.labels) or "no label": len(table.numbers) for table in graph.node_tables})
+    types = Counter({table.type: len(table.sources) for table in graph.relationship_tables})
+    return f"{_with_numbers('node', labels)} and {_with_numbers('relationship', types)}"
+
+
+def _with_numbers(thing: str, numbers: Counter[str]) -> str:
+    """Return `12 nodes (Person 10, Ship 2)`."""
+    total = counted(numbers.total(), thing)
+    if not numbers:
+        return total
+    listed = [f"{name} {number:,}" for name, number in numbers.most_common(_MOST_LISTED)]
+    if len(numbers) > _MOST_LISTED:
+        listed.append("…")
+    return f"{total} ({', '.join(listed)})"

@@ -103,12 +103,18 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
 
 def checked_header(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return seed and spec of a file of ours, {} of one without a version. Raise ValueError for another version."""
-    if (version := fields.get("schema_version", SCHEMA_VERSION)) != SCHEMA_VERSION:
+    version = fields.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
-    seed, spec = fields.get("seed"), fields.get("spec") or {}
-    if type(seed) not in (int, type(None)) or not isinstance(spec, dict):
+    seed = fields.get("seed")
+    spec = fields.get("spec") or {}
+    # True is an int in Python, and no seed.
+    is_seed = seed is None or type(seed) is int
+    if not is_seed or not isinstance(spec, dict):
         raise ValueError(f"seed must be a whole number or null, and spec an object, not {brief((seed, spec))}")
-    return {"seed": seed, "spec": spec} if "schema_version" in fields else {}
+    if "schema_version" not in fields:
+        return {}
+    return {"seed": seed, "spec": spec}
 
 
 @dataclass(slots=True)
@@ -127,7 +133,7 @@ class Record:
 
     @classmethod
     def of(cls, where: str, fields: dict[Any, Any], *, directed: bool = True) -> Self:
-        """Return {"id": "a", "properties": {"name": "Ida"}} with its properties apart."""
+        """Return the record of an object: of {"id": "a", "properties": {"name": "Ida"}} with its properties apart."""
         record = cls(where, fields, directed=directed)
         for name in PROPERTIES:
             if isinstance(fields.get(name), dict):
@@ -137,12 +143,15 @@ class Record:
     def get(self, name: str) -> Any:
         """Return a field, or a property."""
         value = self.fields.get(name)
-        return self.properties.get(name) if value is None else value
+        if value is None:
+            return self.properties.get(name)
+        return value
 
     def take(self, name: str) -> Any:
         """Remove and return a field, or a property."""
-        holder = self.properties if self.fields.get(name) is None else self.fields
-        return holder.pop(name, None)
+        if self.fields.get(name) is None:
+            return self.properties.pop(name, None)
+        return self.fields.pop(name)
 
     def rest(self) -> dict[Any, Any]:
         """Return what was not taken. Raise ValueError for two values of one name."""
@@ -244,16 +253,23 @@ _ESCAPED = re.compile(r"\\([:\\])")
 
 def labels_of(notation: Any) -> list[Any]:
     """Return labels from the notations of other tools; Neo4j's exports have ":First:Second"."""
+    # :Person:Captain
     if isinstance(notation, str) and notation.startswith(":"):
         return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(notation)]
     if isinstance(notation, list | tuple | set | frozenset):
         return list(notation)
-    return [] if notation == "" else [notation]
+    if notation == "":
+        return []
+    return [notation]
 
 
 def joined_labels(labels: Sequence[str]) -> str:
     r"""Return `:First:Second`, which `labels_of` takes apart; a colon in a label becomes `\:`."""
-    return "".join(":" + label.replace("\\", "\\\\").replace(":", "\\:") for label in labels)
+    notation = ""
+    for label in labels:
+        escaped = label.replace("\\", "\\\\").replace(":", "\\:")
+        notation += f":{escaped}"
+    return notation
 
 
 def by_name(properties: Mapping[str, V]) -> dict[str, V]:

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +32,9 @@ _EDGE_FILES = ("edges", "links", "relationships", "relations")
 _HEADER_FILE = re.compile(r"(.+)[-_.]header", re.IGNORECASE)
 _IMPORTER = re.compile(r":(START_|END_)?ID\b")
 """The mark of the layout of Neo4j's importer in a header."""
-_NEPTUNE = {"~id": ":ID", "~from": ":START_ID", "~to": ":END_ID"}
-"""Columns of Neptune, whose other columns are those of Neo4j's importer."""
+_NEPTUNE_NODES = {"~id": ":ID", "~label": ":LABEL"}
+_NEPTUNE_EDGES = {"~from": ":START_ID", "~to": ":END_ID", "~label": ":TYPE"}
+"""Columns of Neptune, whose other columns are those of Neo4j's importer. The `~id` of an edge is a property."""
 
 
 class _File(NamedTuple):
@@ -57,7 +57,9 @@ class _File(NamedTuple):
     @property
     def own_name(self) -> str | None:
         """The name of the file as a label or a type, None for `nodes.csv` and the like."""
-        return None if self.stem.lower() in (*_NODE_FILES, *_EDGE_FILES) else self.stem
+        if self.stem.lower() in _NODE_FILES + _EDGE_FILES:
+            return None
+        return self.stem
 
 
 def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
@@ -81,8 +83,10 @@ def read_csv(path: Path, options: FileOptions) -> PropertyGraph:
         else:
             for file in files:
                 is_chosen = options.edges is not None and file is files[-1]
-                are_edges = is_chosen or _has_relationships(file, options)
-                (edges if are_edges else nodes).append(_plain_table(file, options, are_edges=are_edges))
+                if is_chosen or _has_relationships(file, options):
+                    edges.append(_plain_table(file, options, are_edges=True))
+                else:
+                    nodes.append(_plain_table(file, options, are_edges=False))
         if not edges:
             mistakes.end(path.name)
             raise no_relationships("", dict.fromkeys(name for file in files for name in file.columns))
@@ -103,18 +107,22 @@ def _files_of(folder: Path) -> list[tuple[Path, Path | None]]:
 
     headers: dict[str, Path] = {}
     for file in files:
-        if match := _HEADER_FILE.fullmatch(file.stem):
+        match = _HEADER_FILE.fullmatch(file.stem)
+        if match is not None:
             headers[match[1]] = file
     pairs: list[tuple[Path, Path | None]] = []
     used: set[Path] = set()
     for file in files:
         if file in headers.values():
             continue
+        # actors-part1.csv begins with actors; actorsguild.csv is another table
         stems = [stem for stem in headers if re.match(rf"{re.escape(stem)}(?![A-Za-z])", file.stem)]
-        header_file = headers[max(stems, key=len)] if stems else None
+        if not stems:
+            pairs.append((file, None))
+            continue
+        header_file = headers[max(stems, key=len)]
         pairs.append((file, header_file))
-        if header_file:
-            used.add(header_file)
+        used.add(header_file)
     pairs.extend((file, None) for file in headers.values() if file not in used)
     return pairs
 
@@ -163,9 +171,8 @@ def _without_neptune(header: Line) -> Line:
     """Return the header of Neo4j's importer for one of Neptune: `~id,~from,~to,~label,weight:Double`."""
     if "~id" not in header:
         return header
-    names = {**_NEPTUNE, "~label": ":LABEL"}
-    if "~from" in header:
-        names = {**_NEPTUNE, "~label": ":TYPE", "~id": "~id"}
+    are_edges = "~from" in header or "~to" in header
+    names = _NEPTUNE_EDGES if are_edges else _NEPTUNE_NODES
     return [names.get(column or "", column) for column in header]
 
 
@@ -204,7 +211,9 @@ def csv_records(text: str, delimiter: str = ",", *, trimmed: bool = False) -> It
             record.append(quoted.replace('""', '"'))
         else:
             plain = plain or ""
-            record.append((plain.strip(" ") if trimmed else plain) or None)
+            if trimmed:
+                plain = plain.strip(" ")
+            record.append(plain or None)
         line += text.count("\n", position, match.end())
         position = match.end()
 
@@ -279,8 +288,11 @@ def _read_column(text: str | None) -> _Column:
 
 def _value(place: str, column: _Column, text: str) -> Any:
     """Return the value of a field. Raise ValueError with its place if it is not of the column's type."""
-    type_ = column.options.get("id-type", "string").lower() if column.type == "ID" else column.type
+    type_ = column.type
+    if type_ == "ID":
+        type_ = column.options.get("id-type", "string").lower()
     try:
+        # {x: 12.5, y: 55.7} under home:point{crs:wgs-84} becomes {crs: wgs-84, x: 12.5, y: 55.7}
         if "crs" in column.options and not re.search(r"\b(crs|srid)\b", text, re.IGNORECASE):
             text = text.replace("{", f"{{crs: {column.options['crs']}, ", 1)
         if not column.is_list:
@@ -414,16 +426,20 @@ def _has_relationships(file: _File, options: FileOptions) -> bool:
 
 
 def _plain_table(file: _File, options: FileOptions, *, are_edges: bool) -> Table:
+    """Return the table of a plain file: ends, keys, labels and types are text, other columns have a type."""
     names = [composed(column or f"column_{place}") for place, column in enumerate(file.header, 1)]
     _check_names(names)
+    text_columns: set[str | None]
     if are_edges:
         pair = end_fields(names, options)
         if pair is None:
             raise no_relationships(f"{file.name}: ", file.columns)
-        texts_only = {*pair, *usual_fields(names, TYPES), options.type_from}
+        text_columns = {options.type_from}
+        text_columns.update(pair)
+        text_columns.update(usual_fields(names, TYPES))
     else:
-        key = key_field(names) or name_field(names)
-        texts_only = {key, *usual_fields(names, LABELS), options.key_from, options.label_from}
+        text_columns = {key_field(names) or name_field(names), options.key_from, options.label_from}
+        text_columns.update(usual_fields(names, LABELS))
 
     types = []
     records = [Record(f"{file.name}, line {number}", {}) for number, _ in file.lines]
@@ -431,42 +447,68 @@ def _plain_table(file: _File, options: FileOptions, *, are_edges: bool) -> Table
         texts = [line[place] or None for _, line in file.lines]
         values: Sequence[Any] = texts
         if name.lower() == "labels":
+            # Person;Captain
             values = [text.split(LIST_DELIMITER) if text else None for text in texts]
-        elif name not in texts_only:
+        elif name not in text_columns:
             type_, values = _typed(file, name, texts)
             types.append(f"{name} {type_}")
         for record, value in zip(records, values, strict=True):
             if value is not None:
                 record.fields[name] = value
 
-    described = f"columns: {', '.join(types)}" if types else ""
-    return Table(file.name, records, file.own_name or ("RELATED" if are_edges else "Node"), names, described)
+    default = file.own_name
+    if default is None:
+        default = "RELATED" if are_edges else "Node"
+    table = Table(file.name, records, default, names)
+    if types:
+        table.columns = f"columns: {', '.join(types)}"
+    return table
 
 
 def _typed(file: _File, name: str, texts: Sequence[str | None]) -> tuple[str, Sequence[Any]]:
-    """Return the type of a column and its values: the first type that can read all texts but words for missing."""
-    words = [text for text in texts if text is not None and text.lower() in _NULLS]
-    plain = [None if text is None or text.lower() in _NULLS else text for text in texts]
-    commas = [text for text in plain if text and "," in text]
-    if file.delimiter != "," and commas and all(re.fullmatch(_DECIMAL_COMMA, text or "0", re.ASCII) for text in plain):
-        plain = [text.replace(",", ".") if text else None for text in plain]
-        _note_cells(file, name, texts, commas, "with a decimal comma")
+    """Return the type of a column and its values: the first type that can read all texts but words for missing.
 
-    given = [text for text in plain if text is not None]
+    The texts 7, none, (empty) and 12 are the longs 7, None, None and 12; 7, none and seven stay as they are.
+    """
+    null_words: list[str] = []
+    values: list[str | None] = []
+    for text in texts:
+        if text is not None and text.lower() in _NULLS:
+            null_words.append(text)
+            values.append(None)
+        else:
+            values.append(text)
+
+    with_comma = [text for text in values if text and "," in text]
+    # 1,5 in a file with another delimiter
+    if with_comma and file.delimiter != "," and _all_match(_DECIMAL_COMMA, values):
+        values = [text.replace(",", ".") if text else None for text in values]
+        _note_cells(file, name, texts, with_comma, "with a decimal comma")
+
+    has_values = any(text is not None for text in values)
+    if not has_values:
+        return "string", texts
     for type_, form in _FORMS.items():
-        if not given or not all(re.fullmatch(form, text, re.ASCII) for text in given):
+        if not _all_match(form, values):
             continue
         try:
-            values = [read_value(type_, text) if text else None for text in plain]
+            typed_values = [read_value(type_, text) if text else None for text in values]
         except ValueError:  # 2001-02-30
             continue
-        if words:
-            _note_cells(file, name, texts, words, f"read as missing among those of type {type_}")
-        return type_, values
-    if words and given:
-        listed = " ".join(f"--null '{word}'" for word in sorted(set(words)))
-        _note_cells(file, name, texts, words, f"read as text; {listed} reads them as missing")
+        if null_words:
+            _note_cells(file, name, texts, null_words, f"read as missing among those of type {type_}")
+        return type_, typed_values
+
+    if null_words:
+        options = " ".join(f"--null '{word}'" for word in sorted(set(null_words)))
+        _note_cells(file, name, texts, null_words, f"read as text; {options} reads them as missing")
     return "string", texts
+
+
+def _all_match(form: str, texts: Sequence[str | None]) -> bool:
+    """Return True if every text that is not missing has a form."""
+    pattern = re.compile(form, re.ASCII)
+    return all(pattern.fullmatch(text) for text in texts if text is not None)
 
 
 def _note_cells(file: _File, name: str, texts: Sequence[str | None], cells: Sequence[str], what: str) -> None:
@@ -477,7 +519,9 @@ def _note_cells(file: _File, name: str, texts: Sequence[str | None], cells: Sequ
 
 def csv_text(field: str) -> str:
     """Return a field, quoted if necessary."""
-    return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
+    if _PLAIN.fullmatch(field):
+        return field
+    return '"' + field.replace('"', '""') + '"'
 
 
 _PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
@@ -485,26 +529,36 @@ _PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
     """Write deterministic files. Raise ConfigError if the folder is not empty, or cannot be written."""
-    files = dict(_files(graph))  # before anything is written: CSV may not hold the graph
+    # All are made before the first is written: CSV may not hold the graph.
+    files = dict(_files(graph))
     new_folder(folder)
+    arguments = []
     for name, columns in files.items():
-        header = ",".join(map(csv_text, columns))
-        write_lines(folder / name, chain([header], map(",".join, zip(*columns.values(), strict=True))))
-    # The importer of 2026 needs a folder.
-    arguments = [f"--{name.partition('-')[0]}=./{name}" for name in files]
-    write_lines(folder / ARGUMENTS, [*arguments, "--multiline-fields=true"])
+        write_lines(folder / name, _lines(columns))
+        # --nodes=./nodes-Person.csv; the importer of 2026 needs the folder
+        kind, _, _ = name.partition("-")
+        arguments.append(f"--{kind}=./{name}")
+    arguments.append("--multiline-fields=true")
+    write_lines(folder / ARGUMENTS, arguments)
+
+
+def _lines(columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield ",".join(csv_text(name) for name in columns)
+    for fields in zip(*columns.values(), strict=True):
+        yield ",".join(fields)
 
 
 def _files(graph: PropertyGraph) -> Iterator[tuple[str, dict[str, Sequence[str]]]]:
     """Yield the name of a file for every table, and its fields by column, quoted."""
     names: set[str] = set()
-    keys = list(map(csv_text, graph.keys))
+    keys = [csv_text(key) for key in graph.keys]
     for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
         numbers = nodes.numbers.tolist()
+        labels = csv_text(_joined(nodes.labels)) if nodes.labels else ""
         structure = {
             "key:ID": [keys[number] for number in numbers],
-            ":LABEL": [csv_text(_joined(nodes.labels)) if nodes.labels else ""] * len(numbers),
-            f"{NUMBER}:IGNORE": list(map(str, numbers)),
+            ":LABEL": [labels] * len(numbers),
+            f"{NUMBER}:IGNORE": [str(number) for number in numbers],
         }
         name = _file_name("nodes-" + "-".join(nodes.labels), names)
         yield name, structure | _property_fields(name, nodes.columns)
@@ -522,32 +576,42 @@ def _files(graph: PropertyGraph) -> Iterator[tuple[str, dict[str, Sequence[str]]
 
 def _file_name(table: str, names: set[str]) -> str:
     """Return a name that is not among `names`, and add it; some file systems ignore case."""
-    name = stem = re.sub(r"[^A-Za-z0-9-]+", "_", table)[:60].strip("_-")
-    number = 2
+    stem = re.sub(r"[^A-Za-z0-9-]+", "_", table)[:60].strip("_-")
+    name = stem
+    number = 1
     while name.lower() in names:
-        name, number = f"{stem}-{number}", number + 1
+        number += 1
+        name = f"{stem}-{number}"
     names.add(name.lower())
     return f"{name}.csv"
 
 
 def _property_fields(file: str, columns: Mapping[str, PropertyColumn]) -> dict[str, Sequence[str]]:
     """Return the fields of each property. Raise ConfigError for one with values of two types."""
-    fields = dict[str, Sequence[str]]()
-    for title in sorted(columns):
-        column = columns[title].canonical()
+    fields: dict[str, Sequence[str]] = {}
+    for name in sorted(columns):
+        column = columns[name].canonical()
+        if not column.pool:
+            continue
         types = sorted({type_name(value) for value in column.pool})
-        if len(types) > 1 or any(type_.startswith("bytes") for type_ in types):
-            what = f"the property {title!r} of {file} has values of the type {' and '.join(types)}"
+        if len(types) > 1 or types[0].startswith("bytes"):
+            what = f"the property {name!r} of {file} has values of the type {' and '.join(types)}"
             raise ConfigError(f"CSV cannot hold this graph: {what}", hint="save the graph as JSON")
-        if types:
-            pool = [csv_text(_joined(v) if isinstance(v, tuple) else value_text(v)) for v in column.pool]
-            fields[f"{title}:{types[0]}"] = ["" if code == MISSING else pool[code] for code in column.codes.tolist()]
+        texts = [csv_text(_field(value)) for value in column.pool]
+        fields[f"{name}:{types[0]}"] = ["" if code == MISSING else texts[code] for code in column.codes.tolist()]
     return fields
+
+
+def _field(value: Value) -> str:
+    if isinstance(value, tuple):
+        return _joined(value)
+    return value_text(value)
 
 
 def _joined(items: Sequence[Value]) -> str:
     """Return labels or a list as one field. Raise ConfigError if it would be read as other items."""
-    texts = list(map(value_text, items))
+    texts = [value_text(item) for item in items]
+    # [""] would be read as [], and ["a;b"] as ["a", "b"].
     if texts == [""] or any(LIST_DELIMITER in text for text in texts):
         raise ConfigError(f"CSV cannot hold the list {brief(items)}", hint="save the graph as JSON")
     return LIST_DELIMITER.join(texts)

@@ -57,10 +57,11 @@ def read_graphml(path: Path, options: FileOptions) -> PropertyGraph:
             note(f"{path.name} is a drawing: {read}")
 
         mistakes = Mistakes(skip=options.skip_bad)
-        nodes, edges = [], []
+        nodes = []
         for element in graph.iterfind("node"):
             with mistakes:
                 nodes.append(_node(keys, element, is_ours=bool(origin)))
+        edges = []
         for element in graph.iterfind("edge"):
             with mistakes:
                 edges.append(_edge(keys, graph, element, is_ours=bool(origin)))
@@ -91,29 +92,34 @@ def _keys(root: Element) -> dict[str, _Key]:
     # Older releases of APOC do not declare labels.
     keys = {"labels": _Key("labels", "node", "labels"), "label": _Key("label", "edge", "label")}
     for element in root.iterfind("key"):
-        id_, items = element.get("id", ""), element.get("attr.list")
+        # <key id="n0" for="node" attr.name="tags" attr.type="string" attr.list="long"/>
+        id_ = element.get("id", "")
+        items = element.get("attr.list")
+        # <key id="d6" for="node" yfiles.type="nodegraphics"/>
         drawing = _DRAWINGS.get(element.get("yfiles.type", ""))
         keys[id_] = _Key(
             id_,
-            element.get("for", "all"),
-            drawing or element.get("attr.name") or id_,
-            element.get("graphwalk.type") or items or element.get("attr.type") or "string",
-            items is not None,
-            element.findtext("default"),
-            drawing is not None,
+            domain=element.get("for", "all"),
+            name=drawing or element.get("attr.name") or id_,
+            type=element.get("graphwalk.type") or items or element.get("attr.type") or "string",
+            is_list=items is not None,
+            default=element.findtext("default"),
+            is_drawing=drawing is not None,
         )
     return keys
 
 
 def _node(keys: Mapping[str, _Key], element: Element, *, is_ours: bool) -> Record:
     where = f"the node {element.get('id')!r}"
-    key = checked_text(where, "key", element.get("id"))
+    fixed: dict[str, Any] = {"key": checked_text(where, "key", element.get("id"))}
     fields, structure = _fields(where, keys, element, ("label", "labels") if is_ours else ())
-    if "labels" in element.attrib:  # of Neo4j's exports
+    # <node id="n0" labels=":Person:Captain"> of Neo4j's exports
+    if "labels" in element.attrib:
         fields["labels"] = element.attrib["labels"]
-    fixed: dict[str, Any] = {"key": key}
-    if is_ours:
-        fixed["label"] = [structure["label"]] if "label" in structure else structure.get("labels", ())
+    if is_ours and "label" in structure:
+        fixed["label"] = [structure["label"]]
+    elif is_ours:
+        fixed["label"] = structure.get("labels", ())
     return Record(where, fields, fixed=fixed)
 
 
@@ -136,19 +142,26 @@ def _edge(keys: Mapping[str, _Key], graph: Element, element: Element, *, is_ours
 
 
 def _check_children(where: str, element: Element, tags: Set[str]) -> None:
-    if unknown := {child.tag for child in element} - tags:
+    unknown = {child.tag for child in element} - tags
+    if unknown:
         raise ValueError(f"{where} has the unknown element <{min(unknown)}>, which a property graph cannot hold")
 
 
 def _texts(where: str, keys: Mapping[str, _Key], element: Element) -> Iterator[tuple[_Key, str]]:
     """Yield the texts of an element's data: of a drawing its labels, one a line."""
     for data in element.iterfind("data"):
-        id_, text = data.get("key", ""), data.text or ""
+        id_ = data.get("key", "")
+        text = data.text or ""
         if id_ not in keys:
             raise ValueError(f"no <key> element explains the data {id_!r} of {where}")
         if keys[id_].is_drawing:
-            labels = [(part.text or "").strip() for part in data.iter() if part.tag in ("NodeLabel", "EdgeLabel")]
-            text = "\n".join(filter(None, labels))
+            # <data key="d6"><ShapeNode><Geometry …/><NodeLabel>Ida</NodeLabel></ShapeNode></data>
+            labels = []
+            for part in data.iter():
+                label = (part.text or "").strip()
+                if part.tag in ("NodeLabel", "EdgeLabel") and label:
+                    labels.append(label)
+            text = "\n".join(labels)
         elif len(data):
             raise ValueError(
                 f"the data {id_!r} of {where} has the element <{data[0].tag}>; "
@@ -165,7 +178,8 @@ def _fields(
     Raise ValueError for two values of one name.
     """
     _check_children(where, element, {"data"})
-    fields, structure = dict[str, Any](), dict[str, Any]()
+    fields: dict[str, Any] = {}
+    structure: dict[str, Any] = {}
     texts = list(_texts(where, keys, element))
     ids = {key.id for key, _ in texts}
     for key in keys.values():
@@ -174,13 +188,14 @@ def _fields(
     for key, text in texts:
         if key.is_drawing and not text:
             continue
-        value, into = _value(key, text), structure if key.id in structure_ids else fields
-        if key.name in into and into[key.name] != value:
+        value = _value(key, text)
+        values = structure if key.id in structure_ids else fields
+        if key.name in values and values[key.name] != value:
             raise ValueError(
-                f"{where} has two values of {key.name!r}, {brief(into[key.name])} and {brief(value)}: give one of the "
-                f"<key> elements that have this name (one is {key.id!r}) another attr.name"
+                f"{where} has two values of {key.name!r}, {brief(values[key.name])} and {brief(value)}: give one of "
+                f"the <key> elements that have this name (one is {key.id!r}) another attr.name"
             )
-        into[key.name] = value
+        values[key.name] = value
     return fields, structure
 
 
@@ -188,6 +203,7 @@ def _value(key: _Key, text: str) -> Any:
     try:
         if not key.is_list:
             return read_value(key.type, text)
+        # ["2001-04-25","2001-04-26"] of ours; Neo4j's exports have numbers in lists as numbers
         items = parse_json(text)
         if not isinstance(items, list):
             raise ValueError(f"a list is written as a JSON list, not as {brief(text)}")
@@ -213,34 +229,39 @@ def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str
     edges = _key_ids("r", [table.columns for table in graph.relationship_tables])
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield f'<graphml xmlns="{_NAMESPACE}">'
-    yield from (_key(name, "graph", name, "string") for name in head)
+    for name in head:
+        yield _key(name, "graph", name, "string")
     yield _key("label", "node", "label", "string")
     if any(len(table.labels) != 1 for table in graph.node_tables):
         yield _key("labels", "node", "labels", "string")
     yield _key("type", "edge", "type", "string")
     for domain, ids in (("node", nodes), ("edge", edges)):
-        yield from (_key(id_, domain, name, type_) for (name, type_), id_ in ids.items())
+        for (name, type_), id_ in ids.items():
+            yield _key(id_, domain, name, type_)
+
     yield '<graph edgedefault="directed">'
-    yield from (_data(name, json.dumps(value, ensure_ascii=False)) for name, value in head.items())
+    for name, value in head.items():
+        yield _data(name, json.dumps(value, ensure_ascii=False))
     for node in graph.nodes():
-        one = len(node.labels) == 1
-        labels = _data("label", node.labels[0]) if one else _data("labels", joined_labels(node.labels))
+        if len(node.labels) == 1:
+            labels = _data("label", node.labels[0])
+        else:
+            labels = _data("labels", joined_labels(node.labels))
         yield f"<node id={_attribute(node.key)}>{labels}{_properties(node.properties, nodes)}</node>"
-    for r in graph.relationships():
-        ends = f"source={_attribute(r.source)} target={_attribute(r.target)}"
-        yield f"<edge {ends}>{_data('type', r.type)}{_properties(r.properties, edges)}</edge>"
+    for edge in graph.relationships():
+        ends = f"source={_attribute(edge.source)} target={_attribute(edge.target)}"
+        yield f"<edge {ends}>{_data('type', edge.type)}{_properties(edge.properties, edges)}</edge>"
     yield "</graph>"
     yield "</graphml>"
 
 
 def _key_ids(prefix: str, tables: list[Mapping[str, PropertyColumn]]) -> _KeyIds:
-    used = {
-        (name, type_name(value))
-        for columns in tables
-        for name, column in columns.items()
-        for value in column.canonical().pool
-    }
-    return {key: f"{prefix}{i}" for i, key in enumerate(sorted(used))}
+    """Return {("born", "long"): "n0", ("name", "string"): "n1"} for the prefix "n"."""
+    used: set[tuple[str, str]] = set()
+    for columns in tables:
+        for name, column in columns.items():
+            used.update((name, type_name(value)) for value in column.values())
+    return {name_and_type: f"{prefix}{place}" for place, name_and_type in enumerate(sorted(used))}
 
 
 def _key(id_: str, domain: str, name: str, type_: str) -> str:
@@ -255,8 +276,10 @@ def _key(id_: str, domain: str, name: str, type_: str) -> str:
 def _properties(properties: Mapping[str, Value], ids: _KeyIds) -> str:
     parts = []
     for name, value in by_name(properties).items():
-        texts = list(map(value_text, value)) if isinstance(value, tuple) else None
-        text = value_text(value) if texts is None else json.dumps(texts, ensure_ascii=False)
+        if isinstance(value, tuple):
+            text = json.dumps([value_text(item) for item in value], ensure_ascii=False)
+        else:
+            text = value_text(value)
         parts.append(_data(ids[name, type_name(value)], text))
     return "".join(parts)
 

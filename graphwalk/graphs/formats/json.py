@@ -36,7 +36,8 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _finite(text: str) -> float:
-    if math.isinf(number := float(text)):
+    number = float(text)
+    if math.isinf(number):
         raise ValueError(f"the number {text[:40]} is too large")
     return number
 
@@ -44,15 +45,16 @@ def _finite(text: str) -> float:
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"an object has the field {brief(twice)} twice")
+        [(duplicate, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"an object has the field {brief(duplicate)} twice")
     return fields
 
 
 def json_lines(graph: PropertyGraph, head: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a JSON document, the fields of `head` first."""
     yield "{"
-    yield from (f"{_encode(name)}:{_encode(value)}," for name, value in head.items())
+    for name, value in head.items():
+        yield f"{_encode(name)}:{_encode(value)},"
     yield '"nodes":['
     yield from _items(_node_objects(graph))
     yield '],"relationships":['
@@ -70,14 +72,24 @@ def json_document(graph: PropertyGraph) -> dict[str, Any]:
 
 
 def _node_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
-    for n in graph.nodes():
-        labels = {"label": n.labels[0]} if len(n.labels) == 1 else {"labels": list(n.labels)}
-        yield {"key": n.key, **labels, "properties": _json_map(n.properties)}
+    for node in graph.nodes():
+        fields: dict[str, Any] = {"key": node.key}
+        if len(node.labels) == 1:
+            fields["label"] = node.labels[0]
+        else:
+            fields["labels"] = list(node.labels)
+        fields["properties"] = _json_map(node.properties)
+        yield fields
 
 
 def _relationship_objects(graph: PropertyGraph) -> Iterator[dict[str, Any]]:
-    for r in graph.relationships():
-        yield {"type": r.type, "source": r.source, "target": r.target, "properties": _json_map(r.properties)}
+    for relationship in graph.relationships():
+        yield {
+            "type": relationship.type,
+            "source": relationship.source,
+            "target": relationship.target,
+            "properties": _json_map(relationship.properties),
+        }
 
 
 def _json_map(properties: Mapping[str, Value]) -> dict[str, Any]:
@@ -85,13 +97,14 @@ def _json_map(properties: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def _items(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
-    before = ""
+    """Yield each object on a line of its own, with a comma behind all but the last."""
+    line = ""
     for item in objects:
-        if before:
-            yield before + ","
-        before = _encode(item)
-    if before:
-        yield before
+        if line:
+            yield line + ","
+        line = _encode(item)
+    if line:
+        yield line
 
 
 _NODE_LISTS = ("nodes", "vertices", "entities")
@@ -117,12 +130,15 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
         is_multigraph = rest.pop("multigraph", False)
         for edge in edges:
             edge.directed = not is_undirected
-            if is_multigraph and isinstance(name := edge.fields.pop(KEY, None), str):  # networkx numbers the others
-                edge.fields.setdefault("type", name)
+            if is_multigraph:
+                # networkx numbers the edges between two nodes; a key that is text is a name.
+                key = edge.fields.pop(KEY, None)
+                if isinstance(key, str):
+                    edge.fields.setdefault("type", key)
 
         left_out = [name for name, value in rest.items() if name not in HEADER and value not in (None, "", [], {})]
         if left_out:
-            names = ", ".join(map(brief, sorted(left_out)))
+            names = ", ".join(brief(name) for name in sorted(left_out))
             note(f"{path.name}: fields beside nodes and relationships are left out: {names}")
         return graph_of(
             [Table(path.name, nodes, "Node")],
@@ -179,7 +195,10 @@ def _parts(
         nodes: list[Record] = []
         edges: list[Record] = []
         for record in _records("entry", document, mistakes):
-            (nodes if end_fields(record.fields, options) is None else edges).append(record)
+            if end_fields(record.fields, options) is None:
+                nodes.append(record)
+            else:
+                edges.append(record)
         if not edges:
             mistakes.end("the list")
             raise no_relationships("", Table("", nodes, "").names)
@@ -195,10 +214,13 @@ def _parts(
         nodes, edges, rest = _parts(document.pop(around), options, mistakes)
         return nodes, edges, document | rest
     if not edge_list:
-        names = ", ".join(map(brief, document)) or "none"
+        names = ", ".join(brief(name) for name in document) or "none"
         raise ValueError(f"no list of relationships: expected one of {', '.join(_EDGE_LISTS)}; its fields: {names}")
-    nodes = _records(node_list, document.pop(node_list), mistakes) if node_list else []
-    return nodes, _records(edge_list, document.pop(edge_list), mistakes), document
+    nodes = []
+    if node_list:
+        nodes = _records(node_list, document.pop(node_list), mistakes)
+    edges = _records(edge_list, document.pop(edge_list), mistakes)
+    return nodes, edges, document
 
 
 def _list_of(document: dict[str, Any], usual: Sequence[str]) -> str | None:
@@ -206,18 +228,24 @@ def _list_of(document: dict[str, Any], usual: Sequence[str]) -> str | None:
     names = [name for name in usual if name in document]
     filled = [name for name in names if document[name]]
     if len(filled) > 1:
-        raise ValueError(f"the graph is in one of the fields {' and '.join(map(brief, filled))}; remove the other")
-    return next(iter(filled + names), None)
+        choices = " and ".join(brief(name) for name in filled)
+        raise ValueError(f"the graph is in one of the fields {choices}; remove the other")
+    if filled:
+        return filled[0]
+    # {"nodes": []}
+    return names[0] if names else None
 
 
 def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
     """Return every object of a list with its place: "nodes[3]"; what Cytoscape and APOC put around it is left out."""
-    if isinstance(entries, dict):  # by id, as in the JSON Graph Format
+    # {"a": {"label": "Aal"}, …}: by id, as in the JSON Graph Format
+    if isinstance(entries, dict):
         entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
     if not isinstance(entries, list):
         raise ValueError(f"{name!r} must be a list")
+    # {"type": "node", "id": "0", "labels": ["Person"], "properties": {…}}
     is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
-    named = 0
+    drawn_labels = 0
     records = []
     for number, entry in enumerate(entries):
         where = f"{name}[{number}]"
@@ -235,8 +263,8 @@ def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
             attributes = entry.get("attributes")
             if name in _NODE_LISTS and isinstance(attributes, dict) and "name" not in attributes:
                 attributes["name"] = attributes.pop("label", None)
-                named += attributes["name"] is not None
+                drawn_labels += attributes["name"] is not None
             records.append(Record.of(where, entry))
-    if named:
+    if drawn_labels:
         note(f"{name}: the label among the attributes of a node is read as the property name")
     return records

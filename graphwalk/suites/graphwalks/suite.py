@@ -38,8 +38,11 @@ from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 Operation = Literal["bfs", "parents"]
-LABEL, TYPE = "Node", "EDGE"
-_MARKER, _EDGES, _OPERATION = "Here is the graph to operate on:", "The graph has the following edges:", "Operation:"
+LABEL = "Node"
+TYPE = "EDGE"
+_MARKER = "Here is the graph to operate on:"
+_EDGES = "The graph has the following edges:"
+_OPERATION = "Operation:"
 _EDGE = re.compile(r"([^\s,\[\]]+) -> ([^\s,\[\]]+)")
 _WORDS = {
     "bfs": re.compile(
@@ -78,7 +81,9 @@ class GraphwalksConfig(SuiteConfig):
     @model_validator(mode="before")
     @classmethod
     def _generate_nothing_beside_a_file(cls, data: Any) -> Any:
-        return {"problems": (), **data} if isinstance(data, dict) and data.get("file") is not None else data
+        if isinstance(data, dict) and data.get("file") is not None:
+            return {"problems": (), **data}
+        return data
 
     def texts(self) -> Mapping[str, str]:
         return query_texts()
@@ -106,41 +111,79 @@ class Problem:
 
 def generated(spec: ProblemSpec, seed: int, index: int) -> tuple[PropertyGraph, list[Problem]]:
     """Return a random graph, its targets uniform over all nodes, and one problem per operation on a random node."""
-    keys = [hashlib.md5(str(n).encode(), usedforsecurity=False).hexdigest()[:10] for n in range(spec.nodes)]
+    # cfcd208495, c4ca4238a0, …, as the keys of the data set
+    keys = [hashlib.md5(str(number).encode(), usedforsecurity=False).hexdigest()[:10] for number in range(spec.nodes)]
     draw = generator(seed, "graphwalks", spec.nodes, spec.out_degree, index)
     targets = draw.integers(spec.nodes, size=spec.nodes * spec.out_degree).tolist()
     edges = [(keys[place // spec.out_degree], keys[target]) for place, target in enumerate(targets)]
-    starts = dict(zip(("bfs", "parents"), draw.integers(spec.nodes, size=2).tolist(), strict=True))
-    problems = [Problem(name, keys[starts[name]], spec.depth if name == "bfs" else 1) for name in spec.operations]
+
+    # Both are drawn whatever the operations are, so that these do not change a problem.
+    bfs_start, parents_start = draw.integers(spec.nodes, size=2).tolist()
+    problems = []
+    for operation in spec.operations:
+        if operation == "bfs":
+            problems.append(Problem("bfs", keys[bfs_start], spec.depth))
+        else:
+            problems.append(Problem("parents", keys[parents_start], 1))
     return PropertyGraph.from_edges(edges, LABEL, TYPE), problems
 
 
 def answer_of(problem: Problem, graph: PropertyGraph) -> list[str]:
     """Return the sorted nodes at exactly the depth, without the start."""
-    following = defaultdict[str, set[str]](set)
+    following: defaultdict[str, set[str]] = defaultdict(set)
     for source, target in graph.edges():
-        start, end = (source, target) if problem.operation == "bfs" else (target, source)
-        following[start].add(end)
+        if problem.operation == "bfs":
+            following[source].add(target)
+        else:
+            following[target].add(source)
     steps = distances(problem.node, problem.depth, following)
     return sorted(key for key, number in steps.items() if number == problem.depth and key != problem.node)
 
 
 def read_problem(config: GraphwalksConfig, row: Row, number: int) -> tuple[PropertyGraph, Problem] | None:
-    """Return the graph and the problem in a row, None if it is not chosen. Raise ValueError if it has none."""
+    """Return the graph and the problem in a row, None if it is not chosen. Raise ValueError if it has none.
+
+    A prompt has an example before the marker. It ends with
+
+    ```
+    Here is the graph to operate on:
+    The graph has the following edges:
+    c4ca -> c81e
+    cfcd -> c4ca
+
+    Operation:
+    Perform a BFS from node cfcd with depth 1.
+    ```
+    """
     published = PublishedRow.model_validate(row)
-    prompt, kind = published.prompt, published.problem_type
-    if len(prompt) > (config.max_chars or len(prompt)):
+    prompt = published.prompt
+    if config.max_chars is not None and len(prompt) > config.max_chars:
         return None
-    listed, _, rest = prompt.rpartition(_MARKER)[2].partition(_EDGES)[2].rpartition(_OPERATION)
-    edges = [_EDGE.fullmatch(line) for line in filter(None, map(str.strip, listed.split("\n")))]
-    ends = [(edge[1], edge[2]) for edge in edges if edge is not None]
-    words = _WORDS[kind].fullmatch(rest.strip().partition("\n")[0].strip())
-    if _MARKER not in prompt or words is None or len(ends) < len(edges) or words[1] not in chain(*ends):
+    _, marker, graph_text = prompt.rpartition(_MARKER)
+    _, _, after_title = graph_text.partition(_EDGES)
+    edge_lines, _, operation_text = after_title.rpartition(_OPERATION)
+    edges = _read_edges(edge_lines)
+    first_line, _, _ = operation_text.strip().partition("\n")
+    words = _WORDS[published.problem_type].fullmatch(first_line.strip())
+    if not marker or edges is None or words is None or not any(words[1] in edge for edge in edges):
         raise ValueError("its prompt is not understood: expected edges, and an operation on one of their nodes")
-    target = tuple(sorted({*published.answer_nodes}))
-    return PropertyGraph.from_edges(ends, LABEL, TYPE), Problem(
-        kind, words[1], int(words[2] or 1), number, prompt, target
-    )
+
+    target = tuple(sorted(set(published.answer_nodes)))
+    problem = Problem(published.problem_type, words[1], int(words[2] or 1), number, prompt, target)
+    return PropertyGraph.from_edges(edges, LABEL, TYPE), problem
+
+
+def _read_edges(text: str) -> list[tuple[str, str]] | None:
+    """Return the edges, one a line; None if a line is something else."""
+    edges = []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        edge = _EDGE.fullmatch(line.strip())
+        if edge is None:
+            return None
+        edges.append((edge[1], edge[2]))
+    return edges
 
 
 ANSWER = re.compile(r"final answer:[\s*_`]*\[(.*)\]", re.IGNORECASE)
@@ -180,10 +223,15 @@ class GraphwalksTask(Task):
 
     def read(self, reply: str) -> Extraction:
         """Extract the last line with `Final Answer: […]`; "strict" if it is the last line of the reply."""
-        for number, line in enumerate(reversed(visible_text(reply).splitlines())):
-            if match := ANSWER.search(line):
-                keys = (key.strip(" \t\"'`*") for key in match[1].split(","))
-                return Extraction([*dict.fromkeys(filter(None, keys))], "embedded" if number else "strict")
+        lines = visible_text(reply).splitlines()
+        for lines_after, line in enumerate(reversed(lines)):
+            match = ANSWER.search(line)
+            if match is None:
+                continue
+            # Final Answer: ["c4ca", 'c81e', cfcd]
+            items = [item.strip(" \t\"'`*") for item in match[1].split(",")]
+            distinct = dict.fromkeys(item for item in items if item)
+            return Extraction(list(distinct), "embedded" if lines_after else "strict")
         return Extraction()
 
     def answer_form(self) -> AnswerForm:
@@ -193,10 +241,17 @@ class GraphwalksTask(Task):
         return agent.render("graphwalks_format.j2").strip()
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> GraphwalksScore:
-        answer, last_line = extraction.answer, published_answer(trajectory.reply)
-        compared = NOTHING_RIGHT if answer is None else compare_sets({*answer}, {*self.target})
-        theirs = {*(self.target if self.published_target is None else self.published_target)}
-        published_f1 = 0.0 if last_line is None else compare_sets(last_line, theirs).f1
+        compared = NOTHING_RIGHT
+        if extraction.answer is not None:
+            compared = compare_sets(set(extraction.answer), set(self.target))
+
+        published_target = self.target
+        if self.published_target is not None:
+            published_target = self.published_target
+        published_f1 = 0.0
+        last_line = published_answer(trajectory.reply)
+        if last_line is not None:
+            published_f1 = compare_sets(last_line, set(published_target)).f1
         return GraphwalksScore(**asdict(compared), extraction_stage=extraction.stage, published_f1=published_f1)
 
 
@@ -216,19 +271,29 @@ def answer_text(keys: Iterable[str]) -> str:
 
 def published_answer(reply: str) -> set[str] | None:
     """Return the nodes in the last line by the published rule, or None; blank lines at the end are ignored."""
-    match = _PUBLISHED.search(reply.rstrip().rpartition("\n")[2])
-    return match and {key.strip() for key in match[1].split(",") if key.strip()}
+    _, _, last_line = reply.rstrip().rpartition("\n")
+    match = _PUBLISHED.search(last_line)
+    if match is None:
+        return None
+    return {key.strip() for key in match[1].split(",") if key.strip()}
 
 
 def search(task: GraphwalksTask, depth: int) -> Steps[list[str]]:
     """Return the nodes at a depth; the nodes of a level are looked up in parallel calls."""
-    side = "outgoing" if task.template == "bfs" else "incoming"
-    levels = [{str(task.parameters["node"])}]
+    direction = "outgoing" if task.template == "bfs" else "incoming"
+    start = str(task.parameters["node"])
+    reached = {start}
+    level = {start}
     for _ in range(depth):
-        results = yield from read([neighborhood("Node", "key", key) for key in sorted(levels[-1])])
-        rows = (row for rows in results for row in rows if row.get("direction", side) == side)
-        levels.append({row["neighbor_properties"]["key"] for row in rows}.difference(*levels))
-    return sorted(levels[-1] - levels[0])
+        results = yield from read([neighborhood("Node", "key", key) for key in sorted(level)])
+        level = set()
+        for row in chain.from_iterable(results):
+            # Rows have no direction where the agent's tools do not show it.
+            if row.get("direction", direction) == direction:
+                level.add(row["neighbor_properties"]["key"])
+        level -= reached
+        reached |= level
+    return sorted(level - {start})
 
 
 def expert(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -269,9 +334,8 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 graph, problems = generated(spec, seed, index)
                 yield GraphInstance.of(graph, problems, {"entry": entry, "index": index, "out_degree": spec.out_degree})
         if config.file is not None:
-            for graph, problem in usable_rows(
-                config.file, tuple(PublishedRow.model_fields), partial(read_problem, config)
-            ):
+            columns = tuple(PublishedRow.model_fields)
+            for graph, problem in usable_rows(config.file, columns, partial(read_problem, config)):
                 yield GraphInstance.of(graph, [problem], {"name": config.file.name, "row": problem.row})
 
     async def tasks(
@@ -279,9 +343,12 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     ) -> Tasks[GraphwalksTask]:
         """Return a task per problem. Raise OracleError if Cypher finds other nodes than the evaluator."""
         assert about.store is not None
-        instance, tasks = about.instance, list[GraphwalksTask]()
+        instance = about.instance
+        tasks: list[GraphwalksTask] = []
+        notes: list[str] = []
         for problem in instance.source:
-            target, by_cypher = answer_of(problem, about.graph), await nodes_by_cypher(problem, about.store)
+            target = answer_of(problem, about.graph)
+            by_cypher = await nodes_by_cypher(problem, about.store)
             values = {"node": problem.node, "depth": problem.depth}
             question = agent.render("graphwalks_question.j2", operation=problem.operation, **values).strip()
             place = problem.row or f"{instance.facts['entry']}-{instance.facts['index']}"
@@ -290,7 +357,10 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 raise OracleError(
                     f"Cypher ({about.store.kind}) finds other nodes than the evaluator: {task_id} {values}"
                 )
-            differs = problem.target not in (None, tuple(target))
+            published_target = None
+            if problem.target is not None and problem.target != tuple(target):
+                published_target = list(problem.target)
+                notes.append(f"Row {problem.row}: the target differs from the file's; both are scored.")
             task = GraphwalksTask(
                 task_id=task_id,
                 suite=self.name,
@@ -303,21 +373,22 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
                 graph_digest=instance.digest,
                 prompt_chars=len(whole_prompt(question, instance, agent).content or ""),
                 row=problem.row,
-                published_target=list(problem.target or ()) if differs else None,
+                published_target=published_target,
             )
             tasks.append(task)
-        differing = (task.row for task in tasks if task.published_target is not None)
-        return Tasks(
-            tasks, notes=[f"Row {row}: the target differs from the file's; both are scored." for row in differing]
-        )
+        return Tasks(tasks, notes=notes)
 
 
 async def nodes_by_cypher(problem: Problem, store: GraphStore) -> list[str]:
     """Return the nodes that the store finds, with one query per level."""
-    ends = {"near": "a", "far": "b"} if problem.operation == "bfs" else {"near": "b", "far": "a"}
-    query = store.render(_LEVEL, {"label": LABEL, "type": TYPE, **ends})
-    levels = [{problem.node}]
-    while levels[-1] and len(levels) <= problem.depth:
-        rows = await store.run(query, {"keys": sorted(levels[-1])})
-        levels.append({str(row["key"]) for row in rows}.difference(*levels))
-    return sorted(levels[-1] - levels[0])
+    near, far = ("a", "b") if problem.operation == "bfs" else ("b", "a")
+    query = store.render(_LEVEL, {"label": LABEL, "type": TYPE, "near": near, "far": far})
+    reached = {problem.node}
+    level = {problem.node}
+    for _ in range(problem.depth):
+        if not level:
+            break
+        rows = await store.run(query, {"keys": sorted(level)})
+        level = {str(row["key"]) for row in rows} - reached
+        reached |= level
+    return sorted(level - {problem.node})

@@ -3,7 +3,7 @@
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations, repeat
+from itertools import combinations
 from math import inf
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -30,7 +30,11 @@ class Instance(NamedTuple):
     @property
     def weighted_edges(self) -> Iterator[tuple[int, int, float]]:
         """Yield (i, j, weight); 1.0 if the instance has no weights."""
-        return ((i, j, weight) for (i, j), weight in zip(self.edges, self.weights or repeat(1.0)))  # noqa: B905
+        weights = self.weights
+        if weights is None:
+            weights = (1.0,) * len(self.edges)
+        for (i, j), weight in zip(self.edges, weights, strict=True):
+            yield i, j, weight
 
 
 class Step(NamedTuple):
@@ -42,11 +46,10 @@ class Step(NamedTuple):
 
 def queue_hint(keys: Mapping[int, float], visited: Collection[int], n: int) -> dict[str, Any]:
     """Return the state of a priority queue with the keys of the reached nodes."""
-    waiting = sorted((key, node) for node, key in keys.items())
-    unvisited = [node for node in range(n) if node not in visited]
+    waiting = sorted(keys, key=lambda node: (keys[node], node))
     return {
-        "priority_queue": [[node, key] for key, node in waiting],
-        "unvisited": unvisited,
+        "priority_queue": [[node, keys[node]] for node in waiting],
+        "unvisited": [node for node in range(n) if node not in visited],
         "visited": sorted(visited),
     }
 
@@ -59,21 +62,27 @@ def best_first(
     With each come its key, the queue before, and the decreased keys of its neighbours. `key_of` gives a neighbour's key
     from that of the node and the weight of the edge.
     """
-    keys, visited = {source: 0.0}, set[int]()
+    keys = {source: 0.0}
+    visited: set[int] = set()
     while keys:
         hint = queue_hint(keys, visited, len(adjacency))
         node, key = hint["priority_queue"][0]
         del keys[node]
         visited.add(node)
-        reached = {other: key_of(key, weight) for other, weight in adjacency[node].items() if other not in visited}
-        decreased = {other: new for other, new in reached.items() if new < keys.get(other, inf)}
-        keys |= decreased
+        decreased: dict[int, float] = {}
+        for neighbour, weight in adjacency[node].items():
+            new_key = key_of(key, weight)
+            if neighbour not in visited and new_key < keys.get(neighbour, inf):
+                decreased[neighbour] = new_key
+        keys.update(decreased)
         yield node, key, hint, decreased
 
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
     """Yield the steps of breadth-first search. One dequeues a node; the answer is [node, …], all reached ones."""
-    queue, reached, answer = deque([source]), {source}, [source]
+    queue = deque([source])
+    reached = {source}
+    answer = [source]
     while queue:
         waiting = list(queue)
         node = queue.popleft()
@@ -125,7 +134,11 @@ def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
     """Yield the steps of Floyd–Warshall, one per pivot. The answer is [[i, j, distance], …], i < j, if connected."""
     n = len(adjacency)
     pairs = list(combinations(range(n), 2))
-    distance = [[0.0 if i == j else adjacency[i].get(j, inf) for j in range(n)] for i in range(n)]
+    distance = [[inf] * n for _ in range(n)]
+    for i in range(n):
+        distance[i][i] = 0.0
+        for j, weight in adjacency[i].items():
+            distance[i][j] = weight
     triples = {(i, j): [i, j, distance[i][j]] for i, j in pairs if j in adjacency[i]}
     for pivot in range(n):
         for i, j in pairs:
@@ -146,8 +159,10 @@ def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
     tree: list[list[Any]] = []
     for node, weight, hint, decreased in best_first(adjacency, source, lambda _, weight: weight):
         if node in parents:
-            insort(tree, [min(node, parents[node]), max(node, parents[node]), weight])
-        parents |= dict.fromkeys(decreased, node)
+            i, j = sorted((node, parents[node]))
+            insort(tree, [i, j, weight])
+        for neighbour in decreased:
+            parents[neighbour] = node
         yield Step(hint, tree.copy())
 
 
@@ -166,17 +181,28 @@ def run_algorithm(algorithm: Algorithm, instance: Instance, first_state: FirstSt
 
     With the first state of the MAGMA paper, number 0 is the state before the first step; searches have none.
     """
-    adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]  # neighbours ascend, as the edges do
+    # Neighbours ascend, as the edges do.
+    adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
     for i, j, weight in instance.weighted_edges:
-        adjacency[i][j] = adjacency[j][i] = weight
-    source = () if instance.source is None else (instance.source,)
-    steps = dict(enumerate(_RUN[algorithm](adjacency, *source), 1))
-    if first_state == "graphwalk" or algorithm not in WEIGHTED:
-        return steps
+        adjacency[i][j] = weight
+        adjacency[j][i] = weight
+
+    steps: dict[int, Step] = {}
+    if first_state == "paper" and algorithm in WEIGHTED:
+        steps[0] = _state_before(algorithm, instance)
+    run = _RUN[algorithm]
+    all_steps = run(adjacency, instance.source) if algorithm in ROOTED else run(adjacency)
+    steps.update(enumerate(all_steps, 1))
+    return steps
+
+
+def _state_before(algorithm: Algorithm, instance: Instance) -> Step:
+    """Return the state before the first step: the weights of all edges, or nothing but the source in the queue."""
     if algorithm == "floyd_warshall":
         hint = {"pivot": None, "pivots_left": list(range(instance.n))}
-        return {0: Step(hint, [list(edge) for edge in instance.weighted_edges]), **steps}
-    return {0: Step(queue_hint(dict.fromkeys(source, 0.0), (), instance.n), []), **steps}
+        return Step(hint, [list(edge) for edge in instance.weighted_edges])
+    assert instance.source is not None
+    return Step(queue_hint({instance.source: 0.0}, (), instance.n), [])
 
 
 def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[Any]]) -> None:
@@ -197,38 +223,49 @@ def check_states(algorithm: str, instance: Instance, states: Mapping[int, list[A
 
 def _bfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the source and all neighbours of the first nodes of breadth-first order."""
-    order = [instance.source, *(v for _, v in nx.bfs_edges(graph, instance.source, sort_neighbors=sorted))]
-    return sorted({instance.source}.union(*(graph[node] for node in order[:step])))
+    order = [instance.source]
+    order.extend(node for _, node in nx.bfs_edges(graph, instance.source, sort_neighbors=sorted))
+    reached = {instance.source}
+    for node in order[:step]:
+        reached.update(graph[node])
+    return sorted(reached)
 
 
 def _dfs_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the first nodes of depth-first order by component; components begin at their lowest nodes."""
-    components = sorted(nx.connected_components(graph), key=min)
-    orders = [list(nx.dfs_preorder_nodes(graph, min(c), sort_neighbors=sorted)) for c in components]
-    taken = set([node for order in orders for node in order][:step])
-    return [sorted(taken & set(order)) for order in orders if taken & set(order)]
+    state: list[list[int]] = []
+    steps_left = step
+    for root in sorted(min(component) for component in nx.connected_components(graph)):
+        order = list(nx.dfs_preorder_nodes(graph, root, sort_neighbors=sorted))
+        visited = order[:steps_left]
+        steps_left -= len(visited)
+        if visited:
+            state.append(sorted(visited))
+    return state
 
 
 def _dijkstra_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the lengths of shortest paths whose last edge leaves one of the nodes nearest to the source."""
-    far = nx.single_source_dijkstra_path_length(graph, instance.source)
-    taken = sorted(far, key=lambda node: (far[node], node))[:step]
+    distances = nx.single_source_dijkstra_path_length(graph, instance.source)
+    nearest = sorted(distances, key=lambda node: (distances[node], node))[:step]
     best: dict[int, float] = {}
-    for node in taken:
-        for beside, edge in graph[node].items():
-            best[beside] = min(best.get(beside, inf), far[node] + edge["weight"])
+    for node in nearest:
+        for neighbour, edge in graph[node].items():
+            best[neighbour] = min(best.get(neighbour, inf), distances[node] + edge["weight"])
     return [[instance.source, node, best[node]] for node in sorted(best) if node != instance.source]
 
 
 def _floyd_warshall_state(graph: Graph, instance: Instance, step: int) -> list[Any]:
     """Return the lengths of shortest paths whose inner nodes are the first `step` ones."""
-    state = []
-    for i in range(instance.n):
-        # None hides an edge: no path continues from other nodes than the start and the first ones.
-        lengths = nx.single_source_dijkstra_path_length(
-            graph, i, weight=lambda one, other, edge, i=i: edge["weight"] if one < step or one == i else None
-        )
-        state += [[i, j, lengths[j]] for j in range(i + 1, instance.n) if j in lengths]
+    state: list[list[Any]] = []
+    for start in range(instance.n):
+
+        def weight(source: int, target: int, edge: Mapping[str, float], start: int = start) -> float | None:
+            # None hides an edge: no path continues from other nodes than the start and the first ones.
+            return edge["weight"] if source < step or source == start else None
+
+        lengths = nx.single_source_dijkstra_path_length(graph, start, weight=weight)
+        state.extend([start, end, lengths[end]] for end in range(start + 1, instance.n) if end in lengths)
     return state
 
 
@@ -237,12 +274,18 @@ def _grows_a_tree(graph: Graph, instance: Instance, state: list[Any], step: int)
     reached = {instance.source}
     edges = {(i, j): weight for i, j, weight in state}
     for _ in range(step - 1):
-        out = [(graph[i][j]["weight"], j) for i in reached for j in graph[i] if j not in reached]
-        weight, node = min(out, default=(inf, -1))
-        chosen = [edge for edge in edges if node in edge and reached.intersection(edge)]
-        if len(chosen) != 1 or edges.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
+        leaving = [(edge["weight"], node) for _, node, edge in graph.edges(reached, data=True) if node not in reached]
+        if not leaving:
+            return False
+        weight, node = min(leaving)
+        joining = [edge for edge in edges if node in edge and reached.intersection(edge)]
+        if len(joining) != 1:
+            return False
+        [edge] = joining
+        if edges.pop(edge) != weight or graph.get_edge_data(*edge) != {"weight": weight}:
             return False
         reached.add(node)
+    # No edge is left that joins nothing.
     return not edges
 
 

@@ -30,7 +30,10 @@ _ITEM = re.compile(r"\s*(\([^()]*\)|\[[^\[\]]*\]|[^,]*+)\s*(?:,|\Z)")
 
 def write_list(algorithm: str, items: list[Any]) -> str:
     """Return the list of an answer, with triples in round brackets."""
-    return str([tuple(item) for item in items]) if algorithm in WEIGHTED else str(items)
+    # [0, 2], [[0, 2], [1]] or [(0, 2, 4.0)]
+    if algorithm in WEIGHTED:
+        items = [tuple(item) for item in items]
+    return str(items)
 
 
 def write_answer(algorithm: str, items: list[Any]) -> str:
@@ -47,12 +50,19 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
     prefixes = list(_prefix(algorithm).finditer(text))
     if not prefixes:
         return Extraction()
-    form = ReplyForm(lambda value: Extraction(value) if isinstance(value, list) else None, prefix=_prefix(algorithm))
-    if (extraction := extract(text, form)).answer is not None:
+    extraction = extract(text, ReplyForm(_read_list, prefix=_prefix(algorithm)))
+    if extraction.answer is not None:
         return extraction
+
+    # Distances: [(0, 1, 4.0), (0, 2, unknown)]
     start, end = prefixes[-1].span()
     items, rest = _split_items(text[end:])
-    return Extraction(items, "embedded" if (text[:start] + rest).strip() else "strict", lossy=True)
+    other_text = text[:start] + rest
+    return Extraction(items, "embedded" if other_text.strip() else "strict", lossy=True)
+
+
+def _read_list(value: Any) -> Extraction | None:
+    return Extraction(value) if isinstance(value, list) else None
 
 
 @cache
@@ -69,11 +79,17 @@ def _split_items(text: str) -> tuple[list[Any], str]:
         line, _, rest = text.partition("\n")
         return [line.strip()], rest
     items: list[Any] = []
-    for part in map(str.strip, _ITEM.findall(opened[1].rstrip(", \n"))[:-1]):
-        value = parse_answer(part) or parse_literal(part)
-        items.append(part if value is None else value.value)
-    if text[opened.end() : opened.end() + 1] != "]":
-        items[-1:] = [opened[1].rpartition(",")[2].strip()]
+    # The pattern also matches the empty text at the end.
+    parts = _ITEM.findall(opened[1].rstrip(", \n"))[:-1]
+    for part in parts:
+        text_of_item = part.strip()
+        parsed = parse_answer(text_of_item) or parse_literal(text_of_item)
+        items.append(text_of_item if parsed is None else parsed.value)
+    is_closed = text[opened.end() : opened.end() + 1] == "]"
+    if not is_closed:
+        # [0, 1, 12 may have been cut off in the middle of 123.
+        _, _, last_item = opened[1].rpartition(",")
+        items[-1:] = [last_item.strip()]
     return items, text[opened.end() + 1 :]
 
 
@@ -93,17 +109,37 @@ class MagmaScore(Score):
 
 def judge(algorithm: str, extraction: Extraction, target: list[Any]) -> MagmaScore:
     """Score the items of a reply. They and the target are sets: order and repetition do not count."""
-    reading = {"extraction_stage": extraction.stage, "lossy": extraction.lossy}
     if extraction.answer is None:
-        return MagmaScore(**asdict(NOTHING_RIGHT), **reading, missing_prefix=1)
-    forms = [canonical(algorithm, item) for item in extraction.answer]
-    invalid, right = forms.count(None), {canonical(algorithm, item) for item in target}
-    answered = {object() if form is None else form for form in forms}  # every invalid item is a wrong one
+        return MagmaScore(
+            **asdict(NOTHING_RIGHT),
+            extraction_stage=extraction.stage,
+            lossy=extraction.lossy,
+            missing_prefix=1,
+        )
+    right = {canonical(algorithm, item) for item in target}
+    answered: set[Hashable] = set()
+    invalid = 0
+    for item in extraction.answer:
+        form = canonical(algorithm, item)
+        if form is None:
+            invalid += 1
+            # Every invalid item is a wrong one of its own.
+            answered.add(object())
+        else:
+            answered.add(form)
+
     compared = compare_sets(answered, right)
     hallucinations = compared.false_positives - invalid
-    errors = {"false_negatives": len(right - answered), "hallucinations": hallucinations}
-    scores = {**asdict(compared), "false_positives": hallucinations}
-    return MagmaScore(**scores, **reading, **errors, invalid_items=min(invalid, 1))
+    scores = asdict(compared)
+    scores["false_positives"] = hallucinations
+    return MagmaScore(
+        **scores,
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        false_negatives=len(right - answered),
+        hallucinations=hallucinations,
+        invalid_items=min(invalid, 1),
+    )
 
 
 def canonical(algorithm: str, item: Any) -> Hashable | None:
@@ -115,12 +151,19 @@ def canonical(algorithm: str, item: Any) -> Hashable | None:
         return item if _is_node(item) else None
     if not isinstance(item, list):
         return None
-    if algorithm not in WEIGHTED:
-        return frozenset(item) if item and all(map(_is_node, item)) else None
-    if len(item) != 3 or not (_is_node(item[0]) and _is_node(item[1]) and type(item[2]) in (int, float)):
+    if algorithm == "dfs":
+        is_component = bool(item) and all(_is_node(node) for node in item)
+        return frozenset(item) if is_component else None
+
+    # [0, 2, 4.0]
+    if len(item) != 3:
         return None
     i, j, number = item
-    return (i, j, float(number)) if algorithm == "dijkstra" else (min(i, j), max(i, j), float(number))
+    if not _is_node(i) or not _is_node(j) or type(number) not in (int, float):
+        return None
+    if algorithm == "dijkstra":
+        return (i, j, float(number))
+    return (min(i, j), max(i, j), float(number))
 
 
 def _is_node(value: Any) -> bool:

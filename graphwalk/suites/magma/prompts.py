@@ -30,11 +30,13 @@ _GRAPH = re.compile(r"^Edges: (\[(?:\(\d+, \d+(?:, [\d.]+)?\)(?:, )?)*\])$", re.
 
 def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_shown: bool = True) -> str:
     """Return the problem statement: algorithm, goal, graph, source and answer format."""
-    n, edges, weights, source = trace.instance
-    listed: list[tuple[float, ...]] | None = None
-    if edges_shown:
-        listed = [*edges] if weights is None else [(*edge, w) for edge, w in zip(edges, weights, strict=True)]
-    values = {"n": n, "edges": listed, "weights": weights, "source": source}
+    instance = trace.instance
+    edges: list[tuple[float, ...]] | None = None
+    if edges_shown and instance.weights is None:
+        edges = list(instance.edges)
+    elif edges_shown:
+        edges = list(instance.weighted_edges)
+    values = {"n": instance.n, "edges": edges, "weights": instance.weights, "source": instance.source}
     return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
@@ -44,9 +46,13 @@ def read_problem(text: str, n: int) -> Instance | None:
     shown = _GRAPH.search(text)
     if shown is None:
         return None
+    # [(0, 1), (0, 2)] or [(0, 1, 4.0), (0, 2, 7.0)]
     rows = literal_eval(shown[1])
-    weights = tuple(weight for *_, weight in rows) if "." in shown[1] else None
-    return Instance(n, tuple((i, j) for i, j, *_ in rows), weights, None)
+    edges = tuple((row[0], row[1]) for row in rows)
+    weights = None
+    if "." in shown[1]:
+        weights = tuple(row[2] for row in rows)
+    return Instance(n, edges, weights, None)
 
 
 def conversation(
@@ -76,12 +82,16 @@ def conversation(
         rows = () if schema is None else tuple(schema.rows())
         statement += "\n\n" + agent.render("magma_tools.j2", schema=rows).strip()
     messages = [system]
-    for number in range(min(trace.states), step + 1):
-        first = len(messages) == 1
+    first_step = min(trace.states)
+    for number in range(first_step, step + 1):
+        is_first = number == first_step
         hint = _hint(trace.states[number]) if setting == "ish" else None
-        question = agent.render("magma_turn.j2", **names, first=first, step=number, hint=hint).strip()
-        messages += [] if first else [Message("assistant", trace.written[number - 1])]
-        messages.append(Message("user", f"{statement}\n\n{question}" if first else question))
+        question = agent.render("magma_turn.j2", **names, first=is_first, step=number, hint=hint).strip()
+        if is_first:
+            messages.append(Message("user", f"{statement}\n\n{question}"))
+        else:
+            messages.append(Message("assistant", trace.written[number - 1]))
+            messages.append(Message("user", question))
     return tuple(messages)
 
 
@@ -92,19 +102,21 @@ def training_chat(
     prompt = conversation(trace, strategy, trace.last, agent, explain=explain)
     answer = trace.written[trace.last]
     if strategy == "io_reasoning":
-        steps = [
-            {"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)}
-            for number, step in trace.states.items()
-            if number
-        ]
+        steps = []
+        for number, step in trace.states.items():
+            # Number 0 is the state before the first step.
+            if number > 0:
+                steps.append({"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)})
         answer = agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=answer).strip()
     return [*prompt, Message("assistant", answer)]
 
 
 def _hint(step: Step) -> dict[str, Any]:
     """Return the hint with pairs as tuples, which the prompts write in round brackets."""
-    pairs = step.hint.get("priority_queue")
-    return step.hint if pairs is None else {**step.hint, "priority_queue": [tuple(pair) for pair in pairs]}
+    hint = dict(step.hint)
+    if "priority_queue" in hint:
+        hint["priority_queue"] = [tuple(pair) for pair in hint["priority_queue"]]
+    return hint
 
 
 def _names(algorithm: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, combinations
 from random import Random
 from typing import Annotated, ClassVar, Literal, TypeVar
 
@@ -12,6 +12,7 @@ from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.strict import MOST, Strict, SuiteConfig
 from graphwalk.graphs.schema import Schema
+from graphwalk.graphs.values import Scalar
 from graphwalk.models.chat import Message
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
@@ -35,9 +36,13 @@ from graphwalk.suites.suite import Player, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 T = TypeVar("T")
-OneOrMore = Annotated[
-    tuple[T, ...], BeforeValidator(lambda value: value if isinstance(value, list | tuple) else (value,))
-]
+
+
+def _as_tuple(value: object) -> object:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+OneOrMore = Annotated[tuple[T, ...], BeforeValidator(_as_tuple)]
 
 
 class MagmaGrid(Strict):
@@ -56,11 +61,15 @@ class MagmaGrid(Strict):
 
     def specs(self) -> Iterator[MagmaSpec]:
         """Yield the specs, algorithm by algorithm and size by size."""
-        small, large = (800, 1000) if self.split == "train" else (112, 125)
         for algorithm in self.algorithm:
             for nodes in self.nodes:
-                count = self.count or (small if nodes <= 5 else large)
+                count = self.count or self._count_in_paper(nodes)
                 yield MagmaSpec(count=count, algorithm=algorithm, nodes=nodes, p=self.p, split=self.split)
+
+    def _count_in_paper(self, nodes: int) -> int:
+        if self.split == "train":
+            return 800 if nodes <= 5 else 1000
+        return 112 if nodes <= 5 else 125
 
 
 class MagmaConfig(SuiteConfig):
@@ -82,7 +91,7 @@ class MagmaConfig(SuiteConfig):
 
     def specs(self) -> tuple[MagmaSpec, ...]:
         """Return the specs of all entries in order."""
-        return tuple(spec for grid in self.traces for spec in grid.specs())
+        return tuple(chain.from_iterable(grid.specs() for grid in self.traces))
 
     @property
     def graph_count(self) -> int:
@@ -105,14 +114,15 @@ class MagmaTask(Task):
 
     async def prompt(self, about: LoadedGraph, setting: str, agent: AgentConfig) -> Prompt:
         """Return the conversation up to the question for the task's state."""
-        trace, schema, toolbox = about.instance.source, None, None
+        trace = about.instance.source
         if setting == OWN_STATES:
             return _with_own_states(conversation(trace, "is", self.step, agent, explain=self.explain))
-        if setting == "tools":
-            assert about.store is not None
-            schema, toolbox = await about.store.schema(), await about.toolbox(agent, GRAPH_TOOLS)
-        messages = conversation(trace, setting, self.step, agent, schema, explain=self.explain)
-        return Prompt(messages, toolbox)
+        if setting != "tools":
+            return Prompt(conversation(trace, setting, self.step, agent, explain=self.explain))
+        assert about.store is not None
+        schema = await about.store.schema()
+        toolbox = await about.toolbox(agent, GRAPH_TOOLS)
+        return Prompt(conversation(trace, setting, self.step, agent, schema, explain=self.explain), toolbox)
 
     def read(self, reply: str) -> Extraction:
         return read_answer(self.algorithm, reply)
@@ -126,9 +136,10 @@ class MagmaTask(Task):
 
 def _with_own_states(messages: Sequence[Message]) -> Prompt:
     """Return a prompt that asks the questions of a conversation in turn, without the correct states."""
-    system, *rest = messages
-    first, *others = [message for message in rest if message.role == "user"]
-    return Prompt((system, first), follow_ups=tuple(message.content or "" for message in others))
+    system = messages[0]
+    questions = [message for message in messages if message.role == "user"]
+    follow_ups = [question.content or "" for question in questions[1:]]
+    return Prompt((system, questions[0]), follow_ups=tuple(follow_ups))
 
 
 def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -139,13 +150,19 @@ def expert(task: MagmaTask, setting: str, schema: Schema | None, random: Random)
     results = yield from read([neighborhood(NODE, "key", row["values"]) for row in keys])
     edges: dict[tuple[int, int], float] = {}
     for row in chain.from_iterable(results):
-        neighbour, relationship = (row.get(f"{name}_properties") or {} for name in ("neighbor", "relationship"))
-        one, other = sorted((int(str(row["center_key"])), int(str(neighbour["key"]))))
-        edges[one, other] = float(str(relationship.get("weight", 1.0)))
+        neighbour = row.get("neighbor_properties") or {}
+        relationship = row.get("relationship_properties") or {}
+        i, j = sorted((int(str(row["center_key"])), int(str(neighbour["key"]))))
+        edges[i, j] = float(str(relationship.get("weight", 1.0)))
     edges = dict(sorted(edges.items()))
-    source = task.parameters.get("source")
-    weights = tuple(edges.values()) if task.algorithm in WEIGHTED else None
-    instance = Instance(task.n, tuple(edges), weights, None if source is None else int(source))
+
+    weights = None
+    if task.algorithm in WEIGHTED:
+        weights = tuple(edges.values())
+    source = None
+    if "source" in task.parameters:
+        source = int(task.parameters["source"])
+    instance = Instance(task.n, tuple(edges), weights, source)
     states = run_algorithm(task.algorithm, instance, "graphwalk" if task.first_step else "paper")
     return write_answer(task.algorithm, states[task.step].answer)
 
@@ -157,15 +174,21 @@ def any_state(task: MagmaTask, setting: str, schema: Schema | None, random: Rand
     if task.algorithm == "bfs":
         return write_answer("bfs", [node for node in nodes if random.random() < 0.5])
     if task.algorithm == "dfs":
-        drawn = [random.randrange(task.n) for _ in nodes]
-        return write_answer("dfs", [[v for v in nodes if drawn[v] == part] for part in sorted(set(drawn))])
+        component_of = [random.randrange(task.n) for _ in nodes]
+        components = []
+        for component in sorted(set(component_of)):
+            components.append([node for node in nodes if component_of[node] == component])
+        return write_answer("dfs", components)
+
+    pairs = list(combinations(nodes, 2))
     if task.algorithm == "dijkstra":
-        pairs = [(int(task.parameters["source"]), node) for node in nodes if node != task.parameters["source"]]
-    else:
-        pairs = [(i, j) for i in nodes for j in nodes[i + 1 :]]
-    return write_answer(
-        task.algorithm, [[*pair, float(random.randint(1, 10))] for pair in pairs if random.random() < 0.5]
-    )
+        source = int(task.parameters["source"])
+        pairs = [(source, node) for node in nodes if node != source]
+    triples = []
+    for i, j in pairs:
+        if random.random() < 0.5:
+            triples.append([i, j, float(random.randint(1, 10))])
+    return write_answer(task.algorithm, triples)
 
 
 _ALL = (*STRATEGIES, "tools")
@@ -211,16 +234,24 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     async def tasks(self, about: LoadedGraph, config: MagmaConfig, seed: int, agent: AgentConfig) -> Tasks[MagmaTask]:
         """Return one task per state of the trace."""
         trace: MagmaTrace = about.instance.source
-        instance, total = trace.instance, trace.last
-        source = {} if instance.source is None else {"source": instance.source}
-        parameters = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total, **source}
-        tasks = [
-            MagmaTask(
+        instance = trace.instance
+        tasks = []
+        for step, state in trace.states.items():
+            parameters: dict[str, Scalar] = {
+                "nodes": instance.n,
+                "edges": len(instance.edges),
+                "p": trace.p,
+                "steps": trace.last,
+            }
+            if instance.source is not None:
+                parameters["source"] = instance.source
+            parameters["step"] = step
+            task = MagmaTask(
                 task_id=f"{trace.trace_id}-{step}",
                 suite=self.name,
                 template=trace.algorithm,
                 question=problem(trace, agent),
-                parameters={**parameters, "step": step},
+                parameters=parameters,
                 target=state.answer,
                 target_size=len(state.answer),
                 seed=trace.seed,
@@ -233,12 +264,11 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
                 split=trace.split,
                 index=trace.index,
                 step=step,
-                total_steps=total,
+                total_steps=trace.last,
                 first_step=min(trace.states),
                 explain=config.explain,
             )
-            for step, state in trace.states.items()
-        ]
+            tasks.append(task)
         return Tasks(tasks)
 
     def asks(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:

@@ -30,7 +30,8 @@ from graphwalk.suites.magma.algorithms import (
 from graphwalk.suites.magma.answers import write_answer
 
 Split = Literal["train", "validation", "test"]
-NODE, EDGE = "Node", "EDGE"
+NODE = "Node"
+EDGE = "EDGE"
 Nodes = Annotated[int, Field(ge=2, le=100)]
 """Number of nodes; the paper has at most 50."""
 Bits = NDArray[np.bool_]
@@ -58,21 +59,23 @@ def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
     """Yield distinct instances of the split, as many as `spec.count`. Raise ConfigError if it has fewer."""
     seen: set[Instance] = set()
     pairs = list(combinations(range(spec.nodes), 2))
-    enumerated = spec.nodes <= ENUMERABLE
-    patience = 2 * spec.nodes << len(pairs) if enumerated else FRUITLESS
+    if spec.nodes <= ENUMERABLE:
+        candidates = _enumerate_candidates(spec, seed)
+        # Twice all edge sets with all sources
+        patience = 2 * spec.nodes * 2 ** len(pairs)
+    else:
+        candidates = _draw_candidates(spec, seed)
+        patience = FRUITLESS
     fruitless = 0
-    for bits, weights, source in _enumerate_candidates(spec, seed) if enumerated else _drawn(spec, seed):
+    for bits, all_weights, drawn_source in candidates:
         fruitless += 1
         if fruitless > patience:
             break
         if split_of(spec.nodes, bits) != spec.split:
             continue
-        instance = Instance(
-            spec.nodes,
-            tuple(compress(pairs, bits.tolist())),
-            tuple(weights[bits].tolist()) if spec.algorithm in WEIGHTED else None,
-            source if spec.algorithm in ROOTED else None,
-        )
+        weights = tuple(all_weights[bits].tolist()) if spec.algorithm in WEIGHTED else None
+        source = drawn_source if spec.algorithm in ROOTED else None
+        instance = Instance(spec.nodes, tuple(compress(pairs, bits.tolist())), weights, source)
         if instance not in seen:
             seen.add(instance)
             fruitless = 0
@@ -91,15 +94,20 @@ def split_of(n: int, bits: Bits) -> str:
     if n <= ENUMERABLE:
         return _small_splits(n)[np.packbits(bits).tobytes()]
     tenth = _hash(n, bits) * 10 >> 64
-    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"
+    if tenth < 8:
+        return "train"
+    if tenth == 8:
+        return "validation"
+    return "test"
 
 
 Candidate = tuple[Bits, NDArray[np.float64], int]
 """Edge bits, a weight 1.0 … 10.0 for every pair, a source."""
 
 
-def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
-    n, pairs = spec.nodes, spec.nodes * (spec.nodes - 1) // 2
+def _draw_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+    n = spec.nodes
+    pairs = n * (n - 1) // 2
     for block in count():
         draw = generator(seed, "magma.graphs", n, str(spec.p), block)
         bits = draw.random((BLOCK, pairs)) < spec.p
@@ -113,22 +121,29 @@ def _enumerate_candidates(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
     Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
     Spirakis, 2006); at p = 0.5 it is a random permutation.
     """
-    n, sets = spec.nodes, _edge_sets(spec.nodes)
+    n = spec.nodes
+    sets = _edge_sets(n)
+    pairs = sets.shape[1]
     sources = n if spec.algorithm in ROOTED else 1
     edges = sets.sum(axis=1)
-    probability = np.repeat(spec.p**edges * (1 - spec.p) ** (sets.shape[1] - edges), sources)
+    probability_of_set = spec.p**edges * (1 - spec.p) ** (pairs - edges)
+    # Item 7 with 5 sources is edge set 1 with source 2.
+    probability = np.repeat(probability_of_set, sources)
     possible = np.flatnonzero(probability)
     for lap in count():
         draw = generator(seed, "magma.enumeration", n, str(spec.p), sources, lap)
-        order = possible[np.argsort(draw.exponential(size=len(possible)) / probability[possible], kind="stable")]
+        waiting_times = draw.exponential(size=len(possible)) / probability[possible]
+        order = possible[np.argsort(waiting_times, kind="stable")]
         for item in order.tolist():
-            weights = draw.integers(1, 11, sets.shape[1]).astype(float)
+            weights = draw.integers(1, 11, pairs).astype(float)
             yield sets[item // sources], weights, item % sources
 
 
 def _edge_sets(n: int) -> Bits:
+    """Return all edge sets, one a row: those of the numbers 0, 1, 2, … in binary, the last digit first."""
     pairs = n * (n - 1) // 2
-    return (np.arange(1 << pairs)[:, None] >> np.arange(pairs) & 1).astype(bool)
+    numbers = np.arange(2**pairs)[:, None]
+    return (numbers >> np.arange(pairs) & 1).astype(bool)
 
 
 @cache
@@ -181,7 +196,7 @@ class MagmaTrace:
     def as_json(self) -> dict[str, Any]:
         """Return the record of a data set, in the order of the file."""
         n, edges, weights, source = self.instance
-        return {
+        record: dict[str, Any] = {
             "algorithm": self.algorithm,
             "n": n,
             "p": self.p,
@@ -190,11 +205,14 @@ class MagmaTrace:
             "index": self.index,
             "trace_id": self.trace_id,
             "edges": [list(edge) for edge in edges],
-            **({} if weights is None else {"weights": list(weights)}),
-            **({} if source is None else {"source": source}),
-            "steps": [step._asdict() for number, step in self.states.items() if number],
-            "final": self.states[self.last].answer,
         }
+        if weights is not None:
+            record["weights"] = list(weights)
+        if source is not None:
+            record["source"] = source
+        record["steps"] = [step._asdict() for number, step in self.states.items() if number > 0]
+        record["final"] = self.states[self.last].answer
+        return record
 
 
 def make_traces(spec: MagmaSpec, seed: int, first_state: FirstState = "graphwalk") -> Iterator[MagmaTrace]:
@@ -211,8 +229,10 @@ def make_traces(spec: MagmaSpec, seed: int, first_state: FirstState = "graphwalk
 
 def stored_graph(trace: MagmaTrace) -> PropertyGraph:
     """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
-    n, edges, weights, _ = trace.instance
-    nodes = [Node(str(number), (NODE,), {}) for number in range(n)]
-    properties = [{}] * len(edges) if weights is None else [{"weight": weight} for weight in weights]
-    links = [Relationship(EDGE, str(i), str(j), dict(own)) for (i, j), own in zip(edges, properties, strict=True)]
-    return PropertyGraph.from_rows(nodes, links, seed=trace.seed, spec={"trace": trace.trace_id})
+    instance = trace.instance
+    nodes = [Node(str(number), (NODE,), {}) for number in range(instance.n)]
+    relationships = []
+    for i, j, weight in instance.weighted_edges:
+        properties = {} if instance.weights is None else {"weight": weight}
+        relationships.append(Relationship(EDGE, str(i), str(j), properties))
+    return PropertyGraph.from_rows(nodes, relationships, seed=trace.seed, spec={"trace": trace.trace_id})

@@ -60,34 +60,47 @@ class MazeSpec(Spec):
 
 def distances_from(start: Cell, neighbours: Callable[[Cell], list[Cell]]) -> dict[Cell, int]:
     """Return the steps from a cell to each cell that can be reached."""
-    distances, queue = {start: 0}, deque([start])
+    distances = {start: 0}
+    queue = deque([start])
     while queue:
         cell = queue.popleft()
-        new = [n for n in neighbours(cell) if n not in distances]
-        distances.update(dict.fromkeys(new, distances[cell] + 1))
-        queue += new
+        for neighbour in neighbours(cell):
+            if neighbour not in distances:
+                distances[neighbour] = distances[cell] + 1
+                queue.append(neighbour)
     return distances
 
 
 def shortest_path(start: Cell, goal: Cell, neighbours: Callable[[Cell], list[Cell]]) -> list[Cell]:
     """Return a shortest path, of several the one with the lowest numbers, first cells first; [] if there is none."""
     distances = distances_from(goal, neighbours)
-    path = [start] if start in distances else []
-    while path and (cell := path[-1]) != goal:
-        path.append(min((n for n in neighbours(cell) if distances.get(n) == distances[cell] - 1), key=int))
+    if start not in distances:
+        return []
+    path = [start]
+    while path[-1] != goal:
+        nearer = distances[path[-1]] - 1
+        next_cells = [cell for cell in neighbours(path[-1]) if distances.get(cell) == nearer]
+        path.append(min(next_cells, key=int))
     return path
 
 
 def neighbours(cell: int, size: int) -> list[int]:
     """Return the cells that share an edge with this one in ascending order."""
     row, column = divmod(cell, size)
-    return [cell + r * size + c for r, c in _SIDES if 0 <= row + r < size and 0 <= column + c < size]
+    cells = []
+    for down, right in _SIDES:
+        if 0 <= row + down < size and 0 <= column + right < size:
+            cells.append(cell + down * size + right)
+    return cells
 
 
 @lru_cache(maxsize=16)
 def _neighbour_pairs(size: int) -> NDArray[np.intp]:
     """Return all (cell, neighbour) pairs of a grid as two rows, in ascending order."""
-    return np.array([(cell, other) for cell in range(size * size) for other in neighbours(cell, size)]).T
+    pairs: list[tuple[int, int]] = []
+    for cell in range(size * size):
+        pairs.extend((cell, neighbour) for neighbour in neighbours(cell, size))
+    return np.array(pairs).T
 
 
 def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) -> tuple[int, int, int] | None:
@@ -98,12 +111,16 @@ def draw_pair(size: int, walls: Iterable[int], min_path: int, random: Random) ->
     cells = size * size
     is_open = np.ones(cells, dtype=bool)
     is_open[list(walls)] = False
-    ones, others = np.compress(is_open[_neighbour_pairs(size)].all(axis=0), _neighbour_pairs(size), axis=1)
-    steps = dijkstra(csr_array((np.ones(others.size), (ones, others)), shape=(cells, cells)), unweighted=True)
-    far = np.flatnonzero((steps >= min_path) & np.isfinite(steps))
-    if not far.size:
+    pairs = _neighbour_pairs(size)
+    are_open = is_open[pairs].all(axis=0)
+    sources, targets = np.compress(are_open, pairs, axis=1)
+    adjacency = csr_array((np.ones(targets.size), (sources, targets)), shape=(cells, cells))
+    # Steps from each cell to each other one, infinite where no way leads.
+    steps = dijkstra(adjacency, unweighted=True)
+    far_pairs = np.flatnonzero((steps >= min_path) & np.isfinite(steps))
+    if not far_pairs.size:
         return None
-    start, goal = divmod(int(far[random.randrange(far.size)]), cells)
+    start, goal = divmod(int(far_pairs[random.randrange(far_pairs.size)]), cells)
     return start, goal, int(steps[start, goal])
 
 
@@ -137,7 +154,7 @@ class Maze:
 
     def open_neighbours(self, cell: int) -> list[int]:
         """Return the adjacent open cells in ascending order."""
-        return [n for n in neighbours(cell, self.size) if n not in self.wall_set]
+        return [neighbour for neighbour in neighbours(cell, self.size) if neighbour not in self.wall_set]
 
     def adjacent(self, one: int, other: int) -> bool:
         """Return True if both cells are in the grid and share an edge."""
@@ -155,7 +172,8 @@ class Maze:
     @cached_property
     def digest(self) -> str:
         """Return the SHA-256 (hex) of size, walls, start and goal."""
-        return hashlib.sha256(json.dumps([self.size, self.walls, self.start, self.goal]).encode()).hexdigest()
+        content = json.dumps([self.size, self.walls, self.start, self.goal])
+        return hashlib.sha256(content.encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of a file, with its fields in order."""
@@ -167,7 +185,9 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
 
     Grids are drawn until one has a suitable pair of start and goal. Raise ConfigError after a bounded search.
     """
-    size, walls, min_path = spec.size, spec.wall_count, spec.min_path
+    size = spec.size
+    walls = spec.wall_count
+    min_path = spec.min_path
     random = stdlib_random(seed, "maze", "random", size, walls, min_path, index)
     tries = _CELLS_DRAWN // size**2
     for _ in range(tries):
@@ -188,10 +208,12 @@ def maze_graph(maze: Maze) -> PropertyGraph:
     The distance is the length of the straight line to the goal in cells, with four decimals.
     """
     size = maze.size
-    nodes, relationships = [], []
+    nodes = []
+    relationships = []
     for cell in range(size**2):
-        line = round(dist(divmod(cell, size), divmod(maze.goal, size)), 4)
-        distance = WALL_DISTANCE if cell in maze.wall_set else line
+        distance = WALL_DISTANCE
+        if cell not in maze.wall_set:
+            distance = round(dist(divmod(cell, size), divmod(maze.goal, size)), 4)
         nodes.append(Node(str(cell), (CELL,), {"euclidean_distance": distance, "marked": False, "mark_order": -1}))
         for other in neighbours(cell, size):
             if cell < other:

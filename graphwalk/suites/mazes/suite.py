@@ -82,7 +82,9 @@ class MazeTask(Task):
             return Prompt((Message("system", agent.render("maze_no_tools.j2", drawing=drawing, **places)), question))
         assert about.store is not None
         schema = await about.store.schema()
-        tools = None if agent.tools is None else load_tools(agent.tools)
+        tools = None
+        if agent.tools is not None:
+            tools = load_tools(agent.tools)
         toolbox = MazeToolbox(about.store, self.size, agent=agent, tools=tools, schema=schema)
         system = agent.render("maze_tools.j2", rows=tuple(schema.rows()), **places)
         return Prompt((Message("system", system), question), toolbox)
@@ -100,9 +102,12 @@ class MazeTask(Task):
         maze = self.maze
         path = path_cells(maze, extraction.answer)
         valid = bool(path) and path_error(maze, path) is None
+        share = float(valid)
         return MazeScore(
             correct=valid,
-            **dict.fromkeys(("precision", "recall", "f1"), float(valid)),
+            precision=share,
+            recall=share,
+            f1=share,
             false_positives=sum(not maze.is_open(cell) for cell in path),
             extraction_stage=extraction.stage,
             lossy=extraction.lossy,
@@ -112,25 +117,53 @@ class MazeTask(Task):
 
 
 def draw(maze: Maze, layout: Layout) -> str:
-    """Return the maze in a border: keys in open cells, S and G before the keys of start and goal, `#` signs for walls.
+    """Return the maze as text, in the standard layout or as in GraphWalk, Appendix D.1 and Figure 1.
 
-    With "paper" S and G are in place of the keys, a wall is one `#`, and borders separate cells and rows (GraphWalk,
-    Appendix D.1 and Figure 1).
+    ```
+    +-------+       +---+---+
+    | S0  # |       | S | # |
+    |  2 G3 |       +---+---+
+    +-------+       | 2 | G |
+                    +---+---+
+    ```
     """
-    paper = layout == "paper"
+    if layout == "paper":
+        return _draw_as_in_paper(maze)
     digits = len(str(maze.size**2 - 1))
     texts = [str(cell) for cell in range(maze.size**2)]
-    texts[maze.start], texts[maze.goal] = ("S", "G") if paper else (f"S{maze.start}", f"G{maze.goal}")
+    texts[maze.start] = f"S{maze.start}"
+    texts[maze.goal] = f"G{maze.goal}"
     for wall in maze.walls:
-        texts[wall] = "#" if paper else "#" * digits
-    rows = [texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size)]
-    if paper:
-        border = "+" + ("-" * (digits + 2) + "+") * maze.size
-        lines = ("| " + " | ".join(text.rjust(digits) for text in row) + " |" for row in rows)
-        return "\n".join([border, *(f"{line}\n{border}" for line in lines)])
+        texts[wall] = "#" * digits
+
     border = "+" + "-" * (maze.size * (digits + 2) + 1) + "+"
-    lines = ("| " + " ".join(text.rjust(digits + 1) for text in row) + " |" for row in rows)
-    return "\n".join([border, *lines, border])
+    lines = [border]
+    for row in _rows(texts, maze.size):
+        cells = " ".join(text.rjust(digits + 1) for text in row)
+        lines.append(f"| {cells} |")
+    lines.append(border)
+    return "\n".join(lines)
+
+
+def _draw_as_in_paper(maze: Maze) -> str:
+    digits = len(str(maze.size**2 - 1))
+    texts = [str(cell) for cell in range(maze.size**2)]
+    texts[maze.start] = "S"
+    texts[maze.goal] = "G"
+    for wall in maze.walls:
+        texts[wall] = "#"
+
+    border = "+" + ("-" * (digits + 2) + "+") * maze.size
+    lines = [border]
+    for row in _rows(texts, maze.size):
+        cells = " | ".join(text.rjust(digits) for text in row)
+        lines.append(f"| {cells} |")
+        lines.append(border)
+    return "\n".join(lines)
+
+
+def _rows(texts: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [texts[first : first + size] for first in range(0, size**2, size)]
 
 
 def answer_text(path: Sequence[str]) -> str:
@@ -139,13 +172,14 @@ def answer_text(path: Sequence[str]) -> str:
 
 def extract_path(reply: str) -> Extraction:
     """Extract the keys in `{"path": […]}`, else in a bare list; whole numbers count as keys."""
+    return extract(reply, ReplyForm(_read_keys, member="path"))
 
-    def keys(value: Any) -> Extraction | None:
-        if not isinstance(value, list) or not all(type(key) in (str, int) for key in value):
-            return None
+
+def _read_keys(value: Any) -> Extraction | None:
+    # ["0", "1", "11"] or [0, 1, 11]
+    if isinstance(value, list) and all(type(key) in (str, int) for key in value):
         return Extraction([str(key).strip() for key in value])
-
-    return extract(reply, ReplyForm(keys, member="path"))
+    return None
 
 
 def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
@@ -162,9 +196,11 @@ def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
             return "out_of_grid"
         if number == 0 and cell != maze.start:
             return "wrong_start"
-        if number and not maze.adjacent(path[number - 1], cell):
+        if number > 0 and not maze.adjacent(path[number - 1], cell):
             return "not_adjacent"
-    return None if path[-1] == maze.goal else "wrong_goal"
+    if path[-1] != maze.goal:
+        return "wrong_goal"
+    return None
 
 
 def called_cell(maze: Maze, result: ToolResult) -> int | None:
@@ -182,16 +218,21 @@ def depth_first(start: str, goal: str, order: Callable[[Row], Any]) -> Policy:
     """
     trail = [start]
     untried: dict[str, list[str]] = {}
+    """Each visited cell → its neighbours that have not been tried from there."""
     try:
         while trail and goal not in untried:
             here = trail[-1]
             if here not in untried:
                 rows = yield from _visit(here)
                 untried[here] = [str(row["key"]) for row in sorted(rows, key=order)]
-            fresh = [key for key in untried[here] if key not in untried]
-            untried[here] = fresh[1:]
-            if here != goal:
-                trail[-1:] = [here, fresh[0]] if fresh else []
+            if here == goal:
+                break
+            unvisited = [key for key in untried[here] if key not in untried]
+            untried[here] = unvisited[1:]
+            if unvisited:
+                trail.append(unvisited[0])
+            else:
+                trail.pop()
         if goal in untried:
             return (yield from _connected_path(trail))
     except AnswerNow:
@@ -210,7 +251,11 @@ def random_walk(task: MazeTask, setting: str, schema: Schema | None, random: Ran
             if not rows:
                 return answer_text(trail)
             step = str(random.choice(rows)["key"])
-            trail = trail[: trail.index(step) + 1] if step in trail else [*trail, step]
+            if step in trail:
+                # A loop is left out of the answer.
+                del trail[trail.index(step) + 1 :]
+            else:
+                trail.append(step)
     except AnswerNow:
         return answer_text(trail)
 
@@ -218,7 +263,8 @@ def random_walk(task: MazeTask, setting: str, schema: Schema | None, random: Ran
 def _visit(key: str) -> Generator[list[Ask], list[str], list[Row]]:
     """Return the adjacent open cells, or an empty list if the call was refused."""
     (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
-    return [{**row, "key": str(row["key"])} for row in read_rows(text) or [] if "key" in row]
+    rows = read_rows(text) or []
+    return [{**row, "key": str(row["key"])} for row in rows if "key" in row]
 
 
 def _connected_path(trail: Sequence[str]) -> Policy:
@@ -278,8 +324,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
     async def tasks(self, about: LoadedGraph, config: MazesConfig, seed: int, agent: AgentConfig) -> Tasks[MazeTask]:
         """Return one task. Raise OracleError if networkx contradicts the target."""
-        maze, entry = about.instance.source, about.instance.facts["entry"]
-        start, goal, path = str(maze.start), str(maze.goal), [str(cell) for cell in maze.shortest_path()]
+        maze: Maze = about.instance.source
+        entry = about.instance.facts["entry"]
+        start = str(maze.start)
+        goal = str(maze.goal)
+        path = [str(cell) for cell in maze.shortest_path()]
         check_path(about.graph, start, goal, path)
         task = MazeTask(
             task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",

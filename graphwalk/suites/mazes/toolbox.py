@@ -45,7 +45,9 @@ class MazeToolbox(GraphToolbox):
         tools: Sequence[Tool] | None = None,
         schema: Schema | None = None,
     ) -> None:
-        super().__init__(store, schema or Schema((), ()), load_tools(MAZE_TOOLS) if tools is None else tools, agent)
+        if tools is None:
+            tools = load_tools(MAZE_TOOLS)
+        super().__init__(store, schema or Schema((), ()), tools, agent)
         self._last = size * size - 1
         self._neighbours: dict[str, tuple[str, ...]] = {}
         """Key of each visited cell, in the order of first visits → adjacent open cells."""
@@ -66,7 +68,9 @@ class MazeToolbox(GraphToolbox):
             return self._mistake(call, "malformed_id", "cell_malformed", key)
         if int(key) > self._last:
             return self._mistake(call, "unknown_cell", "cell_unknown", key)
-        visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
+        visited = list(self._neighbours)
+        if key not in self._neighbours:
+            visited.append(key)
         cypher = self._store.render(tool.cypher or "", {})
         # A wall has no row, and an open cell with no open cell next to it one without a key.
         rows = await self._store.run(cypher, {"node_id": key, "visited": visited})
@@ -80,15 +84,19 @@ class MazeToolbox(GraphToolbox):
     def _connect(self, call: ToolCall) -> ToolResult:
         if not self._neighbours:
             return ToolResult(call, self._text("cells_not_visited"), rows=0)
-        if path := connected_path(self._neighbours):
+        path = connected_path(self._neighbours)
+        if path:
             return ToolResult(call, json.dumps(path), rows=1)
-        visited = [*self._neighbours]
+        visited = list(self._neighbours)
         return ToolResult(call, self._text("cells_not_connected", first=visited[0], last=visited[-1]), rows=0)
 
     def _mistake(self, call: ToolCall, kind: str, message: str, node_id: Any) -> ToolResult:
-        # The example is the key that a malformed one probably means, else the last key.
-        match = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
-        example = str(min(int(match[0]), self._last)) if match else str(self._last)
+        # The example is the key that a malformed one probably means, as 12 for "cell 12", else the last key.
+        example = str(self._last)
+        text = node_id if isinstance(node_id, str) else repr(node_id)
+        match = _KEY.search(text[:100])
+        if match is not None:
+            example = str(min(int(match[0]), self._last))
         return ToolResult(call, self._text(message, node_id=node_id, last=self._last, example=example), kind)
 
 
@@ -97,5 +105,9 @@ def connected_path(neighbours: Mapping[str, Sequence[str]]) -> list[str]:
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     """
-    first, *_, last = (*neighbours, *neighbours)
-    return shortest_path(first, last, lambda cell: [n for n in neighbours[cell] if n in neighbours])
+    visited = list(neighbours)
+
+    def visited_neighbours(cell: str) -> list[str]:
+        return [neighbour for neighbour in neighbours[cell] if neighbour in neighbours]
+
+    return shortest_path(visited[0], visited[-1], visited_neighbours)

@@ -7,10 +7,9 @@ Python part is an entry point of the same name in the group `graphwalk.questions
 import inspect
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, cached_property
-from itertools import product
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Literal, get_args
@@ -123,7 +122,10 @@ class QuestionKind(Strict):
     def python(self) -> type[PythonPart] | None:
         """Return the class of the Python part, or None. Raise ConfigError if it does not match the parameters."""
         part = python_part(self.name)
-        if part is not None and {field.name for field in fields(part)} != {*self.parameters}:  # type: ignore[arg-type]
+        if part is None:
+            return None
+        names = {field.name for field in fields(part)}  # type: ignore[arg-type]
+        if names != set(self.parameters):
             raise self.mistake(f"{part.__module__}.{part.__name__} has other fields", "parameters")
         return part
 
@@ -142,39 +144,43 @@ class QuestionKind(Strict):
             if parameter.differs_from is not None and roles.get(parameter.differs_from) != parameter.role:
                 raise self.mistake("`differs_from` must name an earlier parameter of the same role", "parameters", name)
             roles[name] = parameter.role
-        properties_of = () if self.answer_properties_of is None else (self.answer_properties_of,)
-        for field, names, existing in (
-            (("answer_properties_of",), properties_of, self.parameters),
-            (("candidates",), self.candidates, self.parameters),
-            (("scored_fields",), self.scored_fields, self.answer_fields),
-            (("computed",), self.computed, self.answer_fields),
-            (("drawing", "required_fields"), self.drawing.required_fields, self.answer_fields),
-        ):
-            if unknown := set(names).difference(existing):
-                missing, listed = ", ".join(sorted(unknown)), ", ".join(existing)
-                raise self.mistake(f"there is no {missing}; known: {listed}", *field)
-        self._check_texts()
+        if self.answer_properties_of is not None:
+            self._check_known((self.answer_properties_of,), self.parameters, "answer_properties_of")
+        self._check_known(self.candidates, self.parameters, "candidates")
+        self._check_known(self.scored_fields, self.answer_fields, "scored_fields")
+        self._check_known(self.computed, self.answer_fields, "computed")
+        self._check_known(self.drawing.required_fields, self.answer_fields, "drawing", "required_fields")
 
-    def _check_texts(self) -> None:
-        wordings: list[tuple[tuple[str, ...], str]] = [(("wording",), self.wording)]
-        wordings += [(("other_wordings", name), text) for name, texts in self.other_wordings.items() for text in texts]
-        for field, text in wordings:
+        self._check_wording(self.wording, "wording")
+        for name, texts in self.other_wordings.items():
+            for text in texts:
+                self._check_wording(text, "other_wordings", name)
+        self._check_query(self.cypher, "cypher")
+        for number, query in enumerate(self.drawing.wider):
+            self._check_query(query, "drawing", "wider", number)
+
+    def _check_known(self, names: Iterable[str], existing: Collection[str], *field: str) -> None:
+        unknown = set(names).difference(existing)
+        if unknown:
+            raise self.mistake(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(existing)}", *field)
+
+    def _check_wording(self, text: str, *field: str) -> None:
+        try:
+            check_text(text, {*self.parameters, "answer_properties"}, TEXT_FILTERS)
+        except TextError as error:
+            raise self.mistake(error.problem, *field) from error
+
+    def _check_query(self, text: str, *field: str | int) -> None:
+        """Render a query with sample names, in both of its forms. Raise ConfigError if that fails."""
+        values: dict[str, Any] = {"answer_properties": ("name",)}
+        for name, parameter in self.parameters.items():
+            if parameter.role in IDENTIFIER_ROLES:
+                values[name] = 2 if parameter.role == "hops" else "Name"
+        for paper in (False, True):
             try:
-                check_text(text, {*self.parameters, "answer_properties"}, TEXT_FILTERS)
-            except TextError as error:
-                raise self.mistake(error.problem, *field) from error
-        samples: dict[str, str | int] = {
-            name: 2 if parameter.role == "hops" else "Name"
-            for name, parameter in self.parameters.items()
-            if parameter.role in IDENTIFIER_ROLES
-        }
-        queries: list[tuple[tuple[str | int, ...], str]] = [(("cypher",), self.cypher)]
-        queries += [(("drawing", "wider", number), text) for number, text in enumerate(self.drawing.wider)]
-        for (place, text), paper in product(queries, (False, True)):
-            try:
-                render_cypher(text, {**samples, "answer_properties": ("name",), "paper": paper})
+                render_cypher(text, {**values, "paper": paper})
             except ConfigError as error:
-                raise self.mistake(error.message, *place) from error
+                raise self.mistake(error.message, *field) from error
 
 
 @cache
@@ -241,11 +247,16 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
     shipped = shipped_kinds()
     if names is None:
         return tuple(kind for kind in shipped.values() if kind.order is not None)
-    if unknown := [name for name in names if not is_path(name) and name not in shipped]:
-        close = did_you_mean(unknown[0], shipped) if len(unknown) == 1 else ""
-        hint = f"known questions: {', '.join(shipped)}; or a YAML file"
-        raise ConfigError(f"unknown question {', '.join(unknown)}{close}", hint=hint)
-    chosen = tuple(load_kind(Path(name)) if is_path(name) else shipped[name] for name in names)
-    if twice := [name for name, number in Counter(kind.name for kind in chosen).items() if number > 1]:
-        raise ConfigError(f"repeated question {', '.join(twice)}", hint="use per_question: 2 to ask it twice")
-    return chosen
+    unknown = [name for name in names if not is_path(name) and name not in shipped]
+    if unknown:
+        problem = f"unknown question {', '.join(unknown)}"
+        if len(unknown) == 1:
+            problem += did_you_mean(unknown[0], shipped)
+        raise ConfigError(problem, hint=f"known questions: {', '.join(shipped)}; or a YAML file")
+
+    chosen = [load_kind(Path(name)) if is_path(name) else shipped[name] for name in names]
+    numbers = Counter(kind.name for kind in chosen)
+    repeated = [name for name, number in numbers.items() if number > 1]
+    if repeated:
+        raise ConfigError(f"repeated question {', '.join(repeated)}", hint="use per_question: 2 to ask it twice")
+    return tuple(chosen)

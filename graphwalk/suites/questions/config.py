@@ -93,9 +93,13 @@ class QuestionsConfig(SuiteConfig):
     @cached_property
     def own_kinds(self) -> tuple[QuestionKind, ...]:
         """Return the questions about your own graphs, by default all that ship: some graphs host few of the paper's."""
-        return tuple(shipped_kinds().values()) if self.questions is None else self.kinds
+        if self.questions is None:
+            return tuple(shipped_kinds().values())
+        return self.kinds
 
     def texts(self) -> Mapping[str, str]:
         """Return the YAML of every question, and of the tool of write_cypher."""
         kinds = self.own_kinds if self.foreign else self.kinds
-        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in kinds}, **query_texts()}
+        texts = {f"questions/{kind.name}.yaml": kind.file.text for kind in kinds}
+        texts.update(query_texts())
+        return texts

@@ -6,6 +6,7 @@ A node with several labels is listed under each of them; a node without labels u
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, identity, value_order
@@ -84,10 +85,16 @@ def distances(start: str, limit: int, successors: Mapping[str, Collection[str]])
     walk repeats none.
     """
     steps: dict[str, int] = {}
-    edge, distance = {start}, 0
-    while edge and (distance := distance + 1) <= limit:
-        edge = {target for key in edge for target in successors.get(key, ())} - steps.keys()
-        steps |= dict.fromkeys(edge, distance)
+    layer = {start}
+    for distance in range(1, limit + 1):
+        next_layer: set[str] = set()
+        for key in layer:
+            next_layer.update(successors.get(key, ()))
+        layer = next_layer - steps.keys()
+        if not layer:
+            break
+        for key in layer:
+            steps[key] = distance
     return steps
 
 
@@ -114,7 +121,10 @@ class GraphIndex:
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
         """Return key → keys of the successors."""
-        return {key: frozenset(r.target for r in outgoing) for key, outgoing in self.outgoing.items()}
+        successors = {}
+        for key, relationships in self.outgoing.items():
+            successors[key] = frozenset(relationship.target for relationship in relationships)
+        return successors
 
     @cached_property
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
@@ -122,7 +132,7 @@ class GraphIndex:
         shared: dict[frozenset[str], frozenset[str]] = {}
         labels_of = {}
         for key, targets in self.successors.items():
-            labels = frozenset([label for target in targets for label in self.nodes[target].labels])
+            labels = frozenset(chain.from_iterable(self.nodes[target].labels for target in targets))
             labels_of[key] = shared.setdefault(labels, labels)
         return labels_of
 
@@ -143,7 +153,9 @@ class GraphIndex:
 
     def with_key(self, label: str, key: str) -> list[str]:
         """Return the key in a list if a node has this label and key, else an empty list."""
-        return [key] if key in self.nodes and self.has_label(key, label) else []
+        if key in self.nodes and self.has_label(key, label):
+            return [key]
+        return []
 
     def keys_with(self, label: str, name: str, value: Value) -> list[str]:
         """Return the keys of the nodes with this label and property value, compared like Cypher's `=`."""
@@ -155,13 +167,13 @@ class GraphIndex:
                 keys[self.nodes[key].properties.get(name)].append(key)
             self._keys_with[label, name] = keys
         # 1 and true are equal in Python, not in Cypher.
-        alike = self._keys_with[label, name].get(value, ())
-        found = [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
+        equal_in_python = self._keys_with[label, name].get(value, ())
+        keys_with = [key for key in equal_in_python if equal(self.nodes[key].properties.get(name), value)]
         for key in self._keys_with[label, name].get(UNKNOWN, ()):
             properties = self.nodes[key].properties
             if isinstance(properties, PartlyKnown) and properties.may_be(label, name, value):
-                found.append(key)
-        return found
+                keys_with.append(key)
+        return keys_with
 
     def property(self, key: str, name: str) -> Value | None:
         """Return a property of a node or its `key`; None if it is missing."""
@@ -170,14 +182,20 @@ class GraphIndex:
     def property_names(self, kind: EntityType, owner: str) -> list[str]:
         """Return the sorted property names of nodes with a label, without `key`, or of relationships of a type."""
         if (kind, owner) not in self._names:
-            entities = self._entities(kind, owner)
-            self._names[kind, owner] = sorted({name for entity in entities for name in entity.properties})
+            names: set[str] = set()
+            for entity in self._entities(kind, owner):
+                names.update(entity.properties)
+            self._names[kind, owner] = sorted(names)
         return self._names[kind, owner]
 
     def values(self, kind: EntityType, owner: str, name: str) -> list[Value]:
         """Return the different values of a property of a label or relationship type."""
-        owners = (entity.properties for entity in self._entities(kind, owner))
-        return list({identity(own[name]): own[name] for own in owners if name in own}.values())
+        values: dict[Any, Value] = {}
+        for entity in self._entities(kind, owner):
+            if name in entity.properties:
+                value = entity.properties[name]
+                values[identity(value)] = value
+        return list(values.values())
 
     def _entities(self, kind: EntityType, owner: str) -> Iterable[Node | Relationship]:
         if kind == "node":
@@ -187,6 +205,10 @@ class GraphIndex:
     def walks(self, longest: int) -> Mapping[str, int]:
         """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
         while len(self._walks) <= longest:
+            # Each relationship is a walk of one step, and begins one more for each walk from its target.
             shorter = self._walks[-1]
-            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
+            walks = {}
+            for key, relationships in self.outgoing.items():
+                walks[key] = sum(1 + shorter[relationship.target] for relationship in relationships)
+            self._walks.append(walks)
         return self._walks[longest]

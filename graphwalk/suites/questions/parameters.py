@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from random import Random
+from typing import Any
 
 from graphwalk.errors import StoreError
 from graphwalk.graphs.graph import value_order
@@ -107,10 +108,16 @@ def _unambiguous(column: Iterable[Value]) -> list[Value]:
 
     Of 1 and 1.0 the integer is kept. Two values with the same text, for example a date and its text, are left out.
     """
-    distinct = {value_order(value): value for value in sorted(column, key=lambda value: type(value).__name__)}
+    distinct: dict[tuple[int, Any], Value] = {}
+    # The later one stays: of float and int the int.
+    for value in sorted(column, key=lambda value: type(value).__name__):
+        distinct[value_order(value)] = value
     texts = Counter(value_order(shown(value)) for value in distinct.values() if not isinstance(value, tuple))
-    askable = (value for _, value in sorted(distinct.items()) if _can_be_asked(value))
-    return [value for value in askable if texts[value_order(shown(value))] == 1]
+    unambiguous = []
+    for _, value in sorted(distinct.items()):
+        if _can_be_asked(value) and texts[value_order(shown(value))] == 1:
+            unambiguous.append(value)
+    return unambiguous
 
 
 def _can_be_asked(value: Value) -> bool:
@@ -118,7 +125,9 @@ def _can_be_asked(value: Value) -> bool:
         return value.kind in COMPARED
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _EXACT)
+    if isinstance(value, int):
+        return abs(value) <= _EXACT
+    return isinstance(value, str)
 
 
 def owner_of(kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> tuple[EntityType, str]:
@@ -135,7 +144,10 @@ class ParameterSearch:
         self, index: GraphIndex, embedded: GraphStore, drawing: Drawing = "nontrivial", most_rows: int | None = None
     ) -> None:
         """`most_rows`: maximum of rows of an answer; None: no limit."""
-        self._index, self._embedded, self._drawing, self._most_rows = index, embedded, drawing, most_rows
+        self._index = index
+        self._embedded = embedded
+        self._drawing = drawing
+        self._most_rows = most_rows
         self._space = ParameterSpace(index)
 
     async def draw(
@@ -148,37 +160,49 @@ class ParameterSearch:
         # Limits that do not depend on time, so that results are reproducible: the number of parameter sets, a tenth of
         # it if each takes a query, and the walks of one question, four times as many those of a search. They allow
         # seconds per question on your own graph of any size, or on a generated one of 10⁴ nodes.
-        graph, most_rows, tried, ways_in_all = self._index.graph, self._most_rows, 0, 0
-        tries, most_ways = 2_000, 1_000_000
+        graph = self._index.graph
+        most_rows = self._most_rows
+        tries = 2_000
+        most_ways = 1_000_000
         if graph.spec:
-            tries, most_ways = 20_000, 5_000_000 + 40 * (graph.node_count + graph.relationship_count)
+            tries = 20_000
+            most_ways = 5_000_000 + 40 * (graph.node_count + graph.relationship_count)
         if kind.python is None:
             tries //= 10
+        tried = 0
+        ways_in_all = 0
         for parameters in islice(self._choices(kind, random), tries + len(taken)):
             if tuple(parameters.values()) in taken:
                 continue
             tried += 1
             question = Question(kind, self._index, parameters)
-            if (ways := question.count_ways()) > most_ways:
+            ways = question.count_ways()
+            if ways > most_ways:
                 continue
-            if (ways_in_all := ways_in_all + ways) > 4 * most_ways:
+            ways_in_all += ways
+            if ways_in_all > 4 * most_ways:
                 break
             rows = await correct_rows(question, self._embedded, most_rows)
             fits = has_answer(question, rows) and (most_rows is None or len(rows) <= most_rows)
             if fits and (self._drawing == "answerable" or await is_worth_asking(question, rows, self._embedded)):
                 return question, rows
-        at_most = "" if most_rows is None else f" of at most {most_rows} rows (suite.most_rows)"
-        trivial = "" if self._drawing == "answerable" else " that is not trivial"
-        raise CannotHost(f"none of {tried:,} parameter sets has an answer{at_most}{trivial}")
+        answer = "an answer"
+        if most_rows is not None:
+            answer += f" of at most {most_rows} rows (suite.most_rows)"
+        if self._drawing != "answerable":
+            answer += " that is not trivial"
+        raise CannotHost(f"none of {tried:,} parameter sets has {answer}")
 
     def _choices(self, kind: QuestionKind, random: Random) -> Iterator[dict[str, Value]]:
         """Yield parameter sets: each of them once, or draws step by step, which may repeat."""
         size = self._space.size(kind)
         if self._drawing == "nontrivial":
-            yield from (self._space.at(kind, number) for number in _shuffled(size, random))
+            for number in _shuffled(size, random):
+                yield self._space.at(kind, number)
             return
         while size:
-            if (chosen := self._space.step_by_step(kind, random)) is not None:
+            chosen = self._space.step_by_step(kind, random)
+            if chosen is not None:
                 yield chosen
 
 
@@ -193,9 +217,11 @@ def _shuffled(size: int, random: Random) -> Iterator[int]:
 
 def has_answer(question: Question, rows: list[Row]) -> bool:
     """Return True if a row has all required values and no computed value is 0 or null."""
+    for row in rows:
+        if any(row[field] in (0, None) for field in question.kind.computed):
+            return False
     required = question.kind.drawing.required_fields
-    complete = any(all(row[field] is not None for field in required) for row in rows)
-    return complete and all(row[field] not in (0, None) for row in rows for field in question.kind.computed)
+    return any(all(row[field] is not None for field in required) for row in rows)
 
 
 async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphStore) -> bool:
@@ -204,12 +230,16 @@ async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphSt
     Raise ConfigError if a query of `wider` is refused, or returns no `size`.
     """
     kind = question.kind
-    drawing, is_number = kind.drawing, len(kind.computed) == 1 and kind.computed == kind.answer_fields
-    if any(row[field] is None for row in rows for field in drawing.required_fields):
-        return False
+    drawing = kind.drawing
+    for row in rows:
+        if any(row[field] is None for field in drawing.required_fields):
+            return False
     if drawing.below_candidates and question.candidates is not None and len(rows) >= question.candidates:
         return False
-    size = rows[0][kind.computed[0]] if is_number else len(rows)
+    size = len(rows)
+    is_number = len(kind.computed) == 1 and kind.computed == kind.answer_fields
+    if is_number:
+        size = rows[0][kind.computed[0]]
     for number, text in enumerate(drawing.wider):
         place = ("drawing", "wider", number)
         try:

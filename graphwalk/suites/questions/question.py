@@ -90,8 +90,11 @@ class Question:
     @property
     def values(self) -> dict[str, Value]:
         """Return the parameters of the Cypher query."""
-        parameters = self.kind.parameters.items()
-        return {name: self.parameters[name] for name, p in parameters if p.role not in IDENTIFIER_ROLES}
+        values = {}
+        for name, parameter in self.kind.parameters.items():
+            if parameter.role not in IDENTIFIER_ROLES:
+                values[name] = self.parameters[name]
+        return values
 
     @property
     def cypher(self) -> str:
@@ -103,15 +106,16 @@ class Question:
         """Return the number of possible rows of an answer, or None if the kind does not define it."""
         sizes = []
         for name in self.kind.candidates:
-            parameter, value = self.kind.parameters[name], str(self.parameters[name])
+            parameter = self.kind.parameters[name]
+            value = str(self.parameters[name])
             if parameter.role == "label":
                 sizes.append(len(self.index.keys_of(value)))
             elif parameter.role == "relationship_type":
                 relationships = self.index.relationships_of.get(value, ())
-                sizes.append(len({(r.source, r.target) for r in relationships}))
+                sizes.append(len({(relationship.source, relationship.target) for relationship in relationships}))
             else:
                 values = self.index.values("node", str(self.parameters[parameter.of or ""]), value)
-                sizes.append(len(set(map(value_order, values))))
+                sizes.append(len({value_order(value) for value in values}))
         return math.prod(sizes) if sizes else None
 
     def count_ways(self) -> int:
@@ -138,8 +142,11 @@ async def cypher_rows(question: Question, store: GraphStore, *, paper: bool = Fa
     names = question.names_in(store)
     if names is None:
         return rows
-    originals = {safe: name for name, safe in names.properties.items()}
-    return [{originals.get(field, field): value for field, value in row.items()} for row in rows]
+    original_of = {safe: name for name, safe in names.properties.items()}
+    renamed_rows = []
+    for row in rows:
+        renamed_rows.append({original_of.get(field, field): value for field, value in row.items()})
+    return renamed_rows
 
 
 async def correct_rows(question: Question, embedded: GraphStore, most: int | None = None) -> list[Row]:
@@ -150,10 +157,11 @@ async def correct_rows(question: Question, embedded: GraphStore, most: int | Non
     Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields, and CannotHost if
     the evaluator fails.
     """
-    mistake, fields = question.kind.mistake, ", ".join(question.answer_fields)
+    mistake = question.kind.mistake
+    fields = ", ".join(question.answer_fields)
     if question.part is not None:
         try:
-            rows = distinct(map(shown, question.part.rows(question.index)), most)
+            rows = distinct((shown(row) for row in question.part.rows(question.index)), most)
         except Exception as error:  # code of another package may raise anything
             _LOGGER.exception("the Python part of the question %s failed", question.kind.name)
             raise CannotHost(f"its Python part failed: {type(error).__name__}: {error}") from error
@@ -167,8 +175,9 @@ async def correct_rows(question: Question, embedded: GraphStore, most: int | Non
     for row in rows:
         if row.keys() != set(question.answer_fields):
             raise mistake(f"the query returns {', '.join(row)}, expected {fields}", "cypher")
-        if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
-            raise mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
+        for name, value in row.items():
+            if not isinstance(value, str | int | float | None):
+                raise mistake(f"{name} is not a string, number, boolean or null", "cypher")
     return distinct(rows)
 
 
@@ -184,8 +193,10 @@ async def agreed_rows(
     if agree(question, rows, expected):
         return expected
     other = "the embedded engine" if question.part is None else "the evaluator"
-    graph, file = question.index.graph, question.kind.file.path
-    keys, expected_keys = set(map(row_key, rows)), set(map(row_key, expected))
+    graph = question.index.graph
+    file = question.kind.file.path
+    keys = {row_key(row) for row in rows}
+    expected_keys = {row_key(row) for row in expected}
     only = [row for row in distinct(rows) if row_key(row) not in expected_keys]
     only_other = [row for row in distinct(expected) if row_key(row) not in keys]
     raise OracleError(

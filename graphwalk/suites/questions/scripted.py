@@ -89,16 +89,27 @@ class _Memory:
 
     def guess(self, draw: Random, task: QuestionTask) -> list[Row]:
         computed = task.computed_fields
-        single = task.mode != "set" or computed.issuperset(task.answer_fields)
-        number = 1 if single else draw.randint(1, MOST_ROWS)
-        rows = [{name: self._value(draw, name, computed) for name in task.answer_fields} for _ in range(number)]
-        return [row for row in rows if any(value is not None for value in row.values())]
+        has_one_row = task.mode != "set" or computed.issuperset(task.answer_fields)
+        number = 1 if has_one_row else draw.randint(1, MOST_ROWS)
+        rows = []
+        for _ in range(number):
+            row = {name: self._value(draw, name, computed) for name in task.answer_fields}
+            if any(value is not None for value in row.values()):
+                rows.append(row)
+        return rows
 
     def _value(self, draw: Random, field: str, computed: Collection[str]) -> Value | None:
         if field in computed:
             return draw.randint(1, HIGHEST_COUNT)
-        name = KEY if field.endswith("key") else self._asked_property if field == "value" else field
-        return draw.choice(self._values[name]) if self._values[name] else None
+        name = field
+        # source_node_key
+        if field.endswith("key"):
+            name = KEY
+        elif field == "value":
+            name = self._asked_property
+        if not self._values[name]:
+            return None
+        return draw.choice(self._values[name])
 
     def _meet_node(self, row: Row, name: str, properties: Mapping[str, Value]) -> None:
         """Record a node under its first label; a node without labels cannot be looked up."""
@@ -113,11 +124,17 @@ class _Memory:
 
 def _any_call(draw: Random, memory: _Memory, schema: Schema) -> Ask:
     if memory.centres and draw.random() < 0.7:
-        return draw.choice([nodes, neighborhood, neighborhood])(*draw.choice(memory.centres))
-    owners = [(node.label, p.name) for node in schema.nodes for p in node.properties]
-    types = [(type_.type, p.name) for type_ in schema.relationships for p in type_.properties]
-    owner, name = draw.choice(owners + types)
-    return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
+        # Neighbourhoods are twice as likely as nodes.
+        call = draw.choice([nodes, neighborhood, neighborhood])
+        return call(*draw.choice(memory.centres))
+    of_nodes: list[tuple[str, str]] = []
+    for node in schema.nodes:
+        of_nodes.extend((node.label, prop.name) for prop in node.properties)
+    of_relationships: list[tuple[str, str]] = []
+    for type_ in schema.relationships:
+        of_relationships.extend((type_.type, prop.name) for prop in type_.properties)
+    owner, name = draw.choice(of_nodes + of_relationships)
+    return unique_values(name, owner, "node" if (owner, name) in of_nodes else "relationship")
 
 
 def _walk(task: QuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:

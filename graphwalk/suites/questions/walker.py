@@ -1,8 +1,10 @@
 """Building blocks of the expert's plans: read relationships of labels or nodes in few tool calls."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.graphs.graph import KEY, value_order
@@ -82,7 +84,10 @@ class Walker:
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
+        pairs: set[tuple[str, str, str]] = set()
+        for type_ in schema.relationships:
+            pairs.update((source, type_.type, target) for source, target in type_.pairs)
+        self._pairs = frozenset(pairs)
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
         """Return the relationships of all matching nodes, one per row, and twice if both ends match.
@@ -92,13 +97,17 @@ class Walker:
         looked_up = list(centres)
         results = yield from read([neighborhood(*centre) for centre in looked_up])
         label_of: dict[str, str] = {}
-        return [
-            link
-            for centre, rows in zip(looked_up, results, strict=True)
-            for row in rows
-            if (link := relationship_in(row, centre.label, self._pairs)) is not None
-            if not self.schema.several_labels or label_of.setdefault(link.centre, centre.label) == centre.label
-        ]
+        """Key of each node → the label under which it was read first."""
+        links = []
+        for centre, rows in zip(looked_up, results, strict=True):
+            for row in rows:
+                link = relationship_in(row, centre.label, self._pairs)
+                if link is None:
+                    continue
+                if self.schema.several_labels and label_of.setdefault(link.centre, centre.label) != centre.label:
+                    continue
+                links.append(link)
+        return links
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
         links = yield from self.links(centres)
@@ -110,12 +119,18 @@ class Walker:
         Nodes are looked up by the values of one property; nodes not found in this way are looked up by key.
         """
         values = yield from self._values(sorted(labels))
-        splits = [_split(label, values) for label in sorted(labels)]
-        links = yield from self.links(centre for split in splits for centre in split)
+        centres: list[Centre] = []
+        by_key: list[Centre] = []
+        for label in sorted(labels):
+            split = _split(label, values)
+            centres.extend(split)
+            if split and split[0].property != KEY:
+                by_key.extend(Centre(label, KEY, key) for key in values[label, KEY])
+        links = yield from self.links(centres)
+        # Nodes without the property, and those without relationships
         seen = {link.source if link.outgoing else link.target for link in links}
-        grouped = [split[0].label for split in splits if split and split[0].property != KEY]
-        keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
-        links += yield from self.links(centre for centre in keys if centre.value not in seen)
+        links += yield from self.links(centre for centre in by_key if centre.value not in seen)
+
         # A relationship between two of these labels has a row at both ends; keep the one at its source.
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
         if not self.schema.several_labels:
@@ -123,29 +138,45 @@ class Walker:
         # A row shows one label of its centre; the other rows and the key lists show the others.
         labels_of: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
         for (label, name), column in values.items():
-            for key in column if name == KEY else ():
-                labels_of[key] |= {label}
+            if name == KEY:
+                for key in column:
+                    labels_of[key] |= {label}
         for link in links:
             labels_of[link.source] |= link.source_labels
             labels_of[link.target] |= link.target_labels
-        return [replace(x, source_labels=labels_of[x.source], target_labels=labels_of[x.target]) for x in once]
+        complete = []
+        for link in once:
+            source_labels = labels_of[link.source]
+            target_labels = labels_of[link.target]
+            complete.append(replace(link, source_labels=source_labels, target_labels=target_labels))
+        return complete
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
         """Return the values by label and property: all keys, and properties with probably few values."""
-        likely = {label: self._likely(label) for label in labels}
-        values = yield from _unique((label, name) for label in labels for name in (KEY, *likely[label][:1]))
-        more = []
-        for label, names in likely.items():
-            fewest = min(len(values[label, name]) for name in (KEY, *names[:1]))
-            if WORTH_ASKING * len(names[1:]) < fewest:
-                more += [(label, name) for name in names[1:]]
-        return values | (yield from _unique(more))
+        # The key and the property with probably the fewest values come first.
+        columns_of: dict[str, list[tuple[str, str]]] = {}
+        for label in labels:
+            columns_of[label] = [(label, name) for name in (KEY, *self._likely(label))]
+        values = yield from _unique(chain.from_iterable(columns[:2] for columns in columns_of.values()))
+
+        worth_asking: list[tuple[str, str]] = []
+        for columns in columns_of.values():
+            fewest = min(len(values[column]) for column in columns[:2])
+            if WORTH_ASKING * len(columns[2:]) < fewest:
+                worth_asking.extend(columns[2:])
+        more_values = yield from _unique(worth_asking)
+        return values | more_values
 
     def _likely(self, label: str) -> list[str]:
         """Return the properties of a label without its key, those known to have few values first."""
         node = self.schema.node(label)
-        properties = [p for p in node.properties if p.name != KEY] if node else []
-        return [p.name for p in sorted(properties, key=lambda p: len(p.samples) if p.complete else float("inf"))]
+        if node is None:
+            return []
+        number_of: dict[str, float] = {}
+        for prop in node.properties:
+            if prop.name != KEY:
+                number_of[prop.name] = len(prop.samples) if prop.complete else math.inf
+        return sorted(number_of, key=lambda name: number_of[name])
 
     def target_labels(self, label: str) -> Steps[dict[str, set[str]]]:
         """Return key of each node of the label with outgoing relationships → labels of their targets."""
@@ -160,7 +191,8 @@ class Walker:
         """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
         type_ = self.schema.relationship(name)
         pairs = type_.pairs if type_ else ()
-        sources, targets = ({pair[end] for pair in pairs} for end in (0, 1))
+        sources = {source for source, _ in pairs}
+        targets = {target for _, target in pairs}
         links = yield from self.relationships(min(sources, targets, key=len))
         return [link for link in links if link.type == name]
 
@@ -170,26 +202,34 @@ class Walker:
         seen: set[str] = set()
         edge = {str(start.value): frozenset([start.label])}
         for labels in self.on_the_way(start.label, target_label, hops):
-            fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
-            layers.append((yield from self.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
+            centres = []
+            for key in edge.keys() - seen:
+                labels_on_the_way = edge[key] & labels
+                if labels_on_the_way:
+                    centres.append(Centre(min(labels_on_the_way), KEY, key))
+            links = yield from self.outgoing(sorted(centres))
+            layers.append(links)
             if until(layers):
                 break
-            seen |= fresh.keys()
-            edge = {link.target: link.target_labels for link in layers[-1]}
+            seen.update(str(centre.value) for centre in centres)
+            edge = {link.target: link.target_labels for link in links}
         return layers
 
     def on_the_way(self, source: str, target: str, hops: int) -> list[set[str]]:
         """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
-        follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
+        follow: defaultdict[str, set[str]] = defaultdict(set)
+        """Label → labels that one relationship leads to."""
         for before, _, after in self._pairs:
             follow[before].add(after)
-        layers = [{source}]
-        for _ in range(hops - 1):
-            layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
-        return [
-            {label for label in layer if target in distances(label, hops - depth, follow)}
-            for depth, layer in enumerate(layers)
-        ]
+        layers = []
+        layer = {source}
+        for steps_left in range(hops, 0, -1):
+            layers.append({label for label in layer if target in distances(label, steps_left, follow)})
+            next_layer: set[str] = set()
+            for label in layer:
+                next_layer.update(follow.get(label, ()))
+            layer = next_layer
+        return layers
 
 
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
@@ -201,7 +241,8 @@ def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], lis
 def _once(values: Iterable[Value]) -> list[Value]:
     """Return distinct values as Cypher compares them: 1 equals 1.0, not true."""
     column = list(values)
-    if set(map(type, column)) == {str}:
+    # Most columns are texts, which need no sort keys.
+    if all(type(value) is str for value in column):
         return list(dict.fromkeys(column))
     return list({value_order(value): value for value in column}.values())
 
@@ -211,11 +252,10 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
 
     Properties with lists are skipped, because nothing can be looked up by a list.
     """
-    names = [
-        name
-        for (owner, name), column in values.items()
-        if owner == label and column and all(isinstance(value, SCALARS) for value in column)
-    ]
+    names = []
+    for (owner, name), column in values.items():
+        if owner == label and column and all(isinstance(value, SCALARS) for value in column):
+            names.append(name)
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
 
