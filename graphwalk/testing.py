@@ -13,11 +13,12 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import schema_of
 from graphwalk.models.conformance import check_model
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.plan import GraphSources, Plan, make_plan
+from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -98,7 +99,7 @@ async def _planned(name: str, seed: int, fields: Mapping[str, Any]) -> tuple[Exp
     models = [f"scripted/{agent}" for agent in suite.players]
     mapping = {"name": "check", "suite": {"name": name, **fields}, "models": models, "seed": seed}
     experiment = resolve(load_experiment({**mapping, "settings": suite.settings}), Variables())
-    return experiment, await make_plan(experiment, GraphSources(), lambda tasks: None)
+    return experiment, await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:

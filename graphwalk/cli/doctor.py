@@ -83,9 +83,8 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
     from graphwalk.models.chat import CallOptions
     from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.protocols import with_tools
     from graphwalk.models.registry import open_model
-    from graphwalk.models.wrappers import WholeReplies
+    from graphwalk.models.stack import model_to_check
     from graphwalk.own_graph.graph_agent import ask_config
 
     config = ask_config({}, overrides)
@@ -93,11 +92,11 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
 
     agent = config.agent
     asked = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
-    whole = WholeReplies(opened, say)
+    checked = model_to_check(opened, agent, say)
 
     async def check() -> list[Capability]:
         try:
-            return await check_model(with_tools(whole, agent), seconds=config.limits.call_seconds, options=asked)
+            return await check_model(checked, seconds=config.limits.call_seconds, options=asked)
         finally:
             await opened.close()
 

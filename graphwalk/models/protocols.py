@@ -249,7 +249,7 @@ def protocol_of(agent: AgentConfig) -> TextProtocol | None:
 
 
 def with_tools(model: Model, agent: AgentConfig) -> Model:
-    """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
+    """Return a model that calls tools as an agent does (`graphwalk.models.stack`)."""
     if (protocol := protocol_of(agent)) is not None:
         model = TextTools(model, protocol)
     return StrictTools(model) if agent.strict_tools else model

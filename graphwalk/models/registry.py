@@ -1,9 +1,9 @@
-"""Open models by name: `provider/model`. Other packages add providers with a class and an entry point in the group
-`graphwalk.models` (docs/models.md has an example).
+"""The one way to open a model: by its name, `provider/model`, or from an object.
 
-A class takes `name`, the part after `provider/`, and the environment `variables`; other arguments are passed by keyword
-(`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception ends the
-episode, not the run.
+Other packages add providers with a class and an entry point in the group `graphwalk.models` (docs/extending.md has an
+example). A class takes `name`, the part after `provider/`, and the environment `variables`; other arguments are passed
+by keyword (`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception
+ends the episode, not the run.
 """
 
 import hashlib
@@ -12,21 +12,32 @@ import re
 import ssl
 import traceback
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Wrapper, known_name
+from graphwalk.models.chat import (
+    CallOptions,
+    Message,
+    Model,
+    ModelBackend,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Wrapper,
+    known_name,
+)
 from graphwalk.models.openai import OPENAI_HOST, ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, process_variable, server_variable
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
     from openai import AsyncOpenAI
 
 _OPENAI = f"https://{OPENAI_HOST}/v1"
@@ -90,8 +101,59 @@ def check_name(spec: str) -> None:
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}{close}", hint=hint)
 
 
-def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> "Guarded":
-    """Open `provider/model`. ConfigError as `check_name`, for a missing key, wrong `arguments` or a broken plug-in."""
+AnyModel: TypeAlias = Union[str, ModelBackend, "BaseChatModel"]
+"""`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
+`openai_model` makes of a client of the `openai` package."""
+
+
+def open_model(model: AnyModel | None, variables: Variables, arguments: Mapping[str, Any] | None = None) -> "Guarded":
+    """Open a model in any of its forms. `arguments` are those of the constructor behind a name.
+
+    Raise ConfigError like `check_name`, for a missing key, wrong `arguments`, a broken plug-in, or what is no model.
+    """
+    if isinstance(model, str):
+        return _open_named(model, variables, arguments)
+    return _guarded_object(model, variables)
+
+
+def named_models(
+    models: Iterable[AnyModel | None], variables: Variables
+) -> tuple[tuple[str, ...], Mapping[str, Model]]:
+    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
+    names: list[str] = []
+    objects: dict[str, Model] = {}
+    for entry in [models] if isinstance(models, str) else models:
+        if isinstance(entry, str):
+            names.append(entry)
+            continue
+        model = open_model(entry, variables)
+        if model.name in names:
+            raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
+        names.append(model.name)
+        objects[model.name] = model
+    return tuple(names), objects
+
+
+def _guarded_object(model: Any, variables: Variables) -> "Guarded":
+    """Return an object as a model, which stays the user's. Raise ConfigError for what is no model."""
+    is_object = not isinstance(model, type)
+    if is_object and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
+        from graphwalk.models.langchain import LangchainModel
+
+        model = LangchainModel(model)
+    if not (is_object and callable(getattr(model, "complete", None))):
+        raise ConfigError(
+            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
+            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
+            'or graphwalk.openai_model(client, "NAME")',
+        )
+    name = getattr(model, "name", None)
+    if not isinstance(name, str) or not name:
+        name = f"python/{type(model).__name__}"
+    return Guarded(model, variables, name, lent=True)
+
+
+def _open_named(spec: str, variables: Variables, arguments: Mapping[str, Any] | None) -> "Guarded":
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider == SCRIPTED:

@@ -1,8 +1,7 @@
 """Wrappers around a provider: each is a model that adds one behaviour and forwards the rest.
 
-    Cached(TextTools(Retrying(RateLimited(WholeReplies(Budgeted(provider))))))
-
-The provider itself is wrapped in `Guarded`, where its texts and exceptions are sanitised.
+`graphwalk.models.stack` puts them around each other. The provider itself is wrapped in `Guarded`, where its texts and
+exceptions are sanitised.
 """
 
 import asyncio
@@ -34,7 +33,6 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.sanitise import one_line
-from graphwalk.seeds import stdlib_random
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
@@ -355,18 +353,3 @@ class Cached(Wrapper):
 
     async def close(self) -> None:
         return None
-
-
-def wrap(
-    provider: Model,
-    limits: Limits,
-    *,
-    budget: Budget,
-    price: KnownPrice | None = None,
-    seed: int = 0,
-    note: Callable[[str], object] = lambda text: None,
-) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol."""
-    model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-    model = RateLimited(WholeReplies(model, note), limits, note)
-    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name), note)

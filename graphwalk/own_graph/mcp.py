@@ -34,7 +34,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolCall
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
 from graphwalk.sanitise import one_line
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
@@ -64,9 +64,10 @@ async def serve(
     """
     fields = {"names_in_tools": 200, **({"tools": tools} if tools else {})}
     agent = ask_config(fields, overrides).agent
-    async with open_source(source, variables) as opened:
-        schema = await opened.store.schema(agent.schema_samples)
-        toolbox = await toolbox_over(opened.store, schema, agent)
+    async with OpenGraphs(variables) as graphs:
+        store = await graphs.open(source)
+        schema = await store.schema(agent.schema_samples)
+        toolbox = await toolbox_over(store, schema, agent)
 
         async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
             return ListToolsResult(
@@ -92,10 +93,10 @@ async def serve(
         server: Server[Any] = Server(
             "graphwalk",
             version=__version__,
-            title=f"GraphWalk: {opened.name}",
+            title=f"GraphWalk: {source.name}",
             instructions=render_page(
                 "mcp/instructions.j2",
-                name=opened.name,
+                name=source.name,
                 schema=schema_text(schema, agent),
                 search=has_search(agent),
             ),

@@ -24,7 +24,7 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
 from graphwalk.agent.loop import call_tool
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
-from graphwalk.runs.background import await_in_background, run_in_background
+from graphwalk.background import await_in_background, run_in_background
 from graphwalk.training.stage import OpenEpisode, Stage
 
 Text = str | None
