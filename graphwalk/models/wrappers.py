@@ -60,8 +60,9 @@ class Budget:
     @property
     def exhausted(self) -> bool:
         """True if the budget is spent; calls in flight still end."""
-        tokens, usd = self.used.total_tokens, self.used.cost or 0.0
-        return (self.tokens is not None and tokens >= self.tokens) or (self.usd is not None and usd >= self.usd)
+        if self.tokens is not None and self.used.total_tokens >= self.tokens:
+            return True
+        return self.usd is not None and (self.used.cost or 0.0) >= self.usd
 
     def charge(self, usage: Usage) -> None:
         self.used += usage
@@ -87,9 +88,11 @@ class Budgeted(Wrapper):
         note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price = budget, price
-        self._seconds, self._note = seconds, note
-        self._announced = False
+        self._budget = budget
+        self._price = price
+        self._seconds = seconds
+        self._note = note
+        self._is_announced = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
@@ -102,19 +105,25 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage, message = credible(reply.usage), reply.message
-        if not usage.input_tokens:
-            sent = count_messages(messages) + count_tokens(tools_text(tools))
-            usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
-        if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
-            usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
+        usage = _with_estimates(credible(reply.usage), messages, tools, reply.message)
         if self._price is not None:
             usage = priced(usage, self._price)
         self._budget.charge(usage)
-        if usage.estimated and not self._announced:
-            self._announced = True
+        if usage.estimated and not self._is_announced:
+            self._is_announced = True
             self._note(f"{self.name} reports no usage of a reply; its tokens and cost are estimated")
         return replace(reply, usage=usage)
+
+
+def _with_estimates(usage: Usage, messages: Sequence[Message], tools: Sequence[ToolSpec], reply: Message) -> Usage:
+    """Return a usage with estimates of the tokens that the provider did not report."""
+    if not usage.input_tokens:
+        sent = count_messages(messages) + count_tokens(tools_text(tools))
+        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
+    is_empty = not (reply.content or reply.tool_calls)
+    if not usage.output_tokens and (usage.estimated or not is_empty):
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((reply,))), estimated=True)
+    return usage
 
 
 def credible(usage: Usage) -> Usage:
@@ -133,7 +142,9 @@ def credible(usage: Usage) -> Usage:
 
 def _count(tokens: Any) -> int | None:
     amount = _amount(tokens)
-    return int(amount) if amount is not None and amount.is_integer() and amount <= _MOST_TOKENS else None
+    if amount is None or amount > _MOST_TOKENS or not amount.is_integer():
+        return None
+    return int(amount)
 
 
 def _amount(number: Any) -> float | None:
@@ -155,10 +166,11 @@ def priced(usage: Usage, price: KnownPrice) -> Usage:
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return usage
-    cached = min(usage.cached_tokens or 0, usage.input_tokens)
     if usage.cost and not price.stated:
         return usage
-    return replace(usage, cost=price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens))
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    cost = price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens)
+    return replace(usage, cost=cost)
 
 
 def _pessimistic(tokens: int) -> int:
@@ -256,7 +268,8 @@ class Retrying(Wrapper):
         self._failed = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        retry, longest = 1, FIRST_WAIT
+        retry = 1
+        longest = FIRST_WAIT
         while True:
             try:
                 return await self.inner.complete(messages, tools, options)
@@ -268,7 +281,8 @@ class Retrying(Wrapper):
                     self._note(f"{self.name}: {error.message}; retry {retry} of {self._retries}")
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
-            retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
+            retry += 1
+            longest = min(_LONGEST_WAIT, longest * 2.0)
 
 
 class ReplyCache:
@@ -280,6 +294,7 @@ class ReplyCache:
 
     def __init__(self, path: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
+        """Key → the first byte of its line, and the length."""
         self._end = 0
         path.touch()
         self._reader = path.open("rb")
@@ -299,11 +314,12 @@ class ReplyCache:
         return len(self._places)
 
     def get(self, key: str) -> Reply | None:
-        place = self._places.get(key)
-        if place is None:
+        if key not in self._places:
             return None
-        self._reader.seek(place[0])
-        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
+        start, length = self._places[key]
+        self._reader.seek(start)
+        line = self._reader.read(length)
+        return from_dict(Reply, decode_line(line)["reply"])
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Write a reply to the file, before it is used; return it as it is read from there.
@@ -346,9 +362,10 @@ class Cached(Wrapper):
             sha.update(message.digest)
         self._calls += 1
         key = sha.hexdigest()
-        if (reply := self._cache.get(key)) is not None:
-            self._budget.charge(reply.usage)
-            return reply
+        cached = self._cache.get(key)
+        if cached is not None:
+            self._budget.charge(cached.usage)
+            return cached
         return self._cache.put(key, await self.inner.complete(messages, tools, options))
 
     async def close(self) -> None:
