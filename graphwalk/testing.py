@@ -48,10 +48,21 @@ async def check_suite(name: str, right: Sequence[str] = ("expert",), seed: int =
     for (task, _), reply in product(plan.tasks, ODD_REPLIES):
         task.read(reply)
     for agent in right:
-        scores = [result.score for result in results if result.key.model == f"scripted/{agent}"]
-        assert scores, f"scripted/{agent} plays no task"
-        assert all(score and score["correct"] for score in scores), f"scripted/{agent} does not solve all tasks"
+        played = [result for result in results if result.key.model == f"scripted/{agent}"]
+        assert played, f"scripted/{agent} plays no task"
+        for result in played:
+            is_right = result.score is not None and result.score["correct"]
+            assert is_right, f"scripted/{agent} does not solve all tasks: {_mistake(result)}"
     return results
+
+
+def _mistake(result: Result) -> str:
+    """Return what a scripted agent answered instead, and the first tool call that failed, which often is the cause."""
+    words = f"task {result.key.task_id}, answer {result.answer!r}, target {result.task['target']!r}"
+    for output in result.trajectory.results:
+        if output.error is not None:
+            return f"{words}; {output.call.name}({output.call.arguments}): {output.content}"
+    return words
 
 
 async def check_store(database: Database) -> None:
