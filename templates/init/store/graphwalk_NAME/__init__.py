@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.values import Row
-from graphwalk.stores.base import Database, GraphStore
-from graphwalk.stores.cypher import Identifiers
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.variables import Variables
+from graphwalk.extend import Database, EmbeddedDatabase, GraphStore, Identifiers, PropertyGraph, Row, Variables
 
 
 async def open_store(variables: Variables, *, run_id: str, timeout_seconds: float) -> "OwnDatabase":

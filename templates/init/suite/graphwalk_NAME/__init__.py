@@ -6,20 +6,30 @@ from dataclasses import asdict
 from random import Random
 from typing import ClassVar
 
-from graphwalk.agent.prompt import Prompt
-from graphwalk.config.agent import AgentConfig, Scoring
-from graphwalk.config.strict import SuiteConfig
-from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.graphs.schema import Schema
-from graphwalk.models.scripted import Ask, Policy
-from graphwalk.models.trajectory import Trajectory
-from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.graph_prompts import graph_prompt
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
-from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.extend import (
+    GRAPH_TOOLS,
+    AgentConfig,
+    Ask,
+    Extraction,
+    GraphInstance,
+    GraphSpec,
+    LoadedGraph,
+    Player,
+    Policy,
+    Prompt,
+    Schema,
+    Score,
+    Scoring,
+    Suite,
+    SuiteConfig,
+    Task,
+    Tasks,
+    Trajectory,
+    compare_sets,
+    generate_graph,
+    graph_prompt,
+    read_rows,
+)
 
 
 class Config(SuiteConfig):
