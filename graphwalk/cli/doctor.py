@@ -65,10 +65,12 @@ async def _use_embedded_store() -> str:
     from importlib.metadata import version
 
     from graphwalk.graphs.generate import GraphSpec, generate_graph
-    from graphwalk.stores.embedded import EmbeddedDatabase
+    from graphwalk.stores.open import OpenGraphs
 
-    store = await EmbeddedDatabase().load(generate_graph(GraphSpec(preset="paper-100"), seed=0))
-    rows = await store.run("MATCH (n) RETURN count(n) AS count")
+    graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
+    async with OpenGraphs(Variables()) as graphs:
+        store = await graphs.open(graph)
+        rows = await store.run("MATCH (n) RETURN count(n) AS count")
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 

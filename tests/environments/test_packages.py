@@ -38,7 +38,13 @@ REPLAYED["questions with levers"] = {
 }
 REPLAYED["questions with limits"] = {
     "suite": {"graphs": [{"nodes": 20}]},
-    "agent": {"turn_limit": 8, "call_limit": 6, "max_calls_per_turn": 1, "compaction": "window", "compaction_window": 1},
+    "agent": {
+        "turn_limit": 8,
+        "call_limit": 6,
+        "max_calls_per_turn": 1,
+        "compaction": "window",
+        "compaction_window": 1,
+    },
 }
 AGENTS = {"mazes": ["scripted/expert", "scripted/random"]}
 """Scripted agents that play a suite; by default a good and a bad one. In mazes `flawed` makes calls without arguments,
