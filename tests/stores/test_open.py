@@ -84,6 +84,13 @@ async def test_what_is_no_graph_is_named(form: Any, message: str) -> None:
             await read(form)
 
 
+async def test_content_of_every_form_goes_into_the_store_that_is_named(tmp_path: Path) -> None:
+    for form in every_form(tmp_path).values():
+        with pytest.raises(ConfigError, match="nowhere"):
+            async with aopen_store(form, "nowhere"):  # type: ignore[arg-type]
+                pass
+
+
 async def test_loaded_graphs_are_dropped_at_the_end_and_an_open_store_of_others_is_not() -> None:
     database, others = EmbeddedDatabase(), EmbeddedDatabase()
     theirs = await others.load(LINK)
