@@ -3,6 +3,7 @@
 import atexit
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -102,23 +103,21 @@ def tools_of_graph(**arguments: Any) -> Solver:
     """Give the model the tools of its graph; also before a solver that replaces `walk`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.tools.extend(_tools(await _begin(arguments, state), state))
+        episode = await _begin(arguments, state)
+        state.tools.extend(_tool(spec, episode, state, []) for spec in episode.tools)
         return state
 
     return solve
 
 
-def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
-    """Return the tools at this point of an episode."""
-    return [_tool(spec, episode, state) for spec in episode.tools]
-
-
-def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState) -> Tool:
+def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState, results: list[ToolResult]) -> Tool:
+    """Return a tool of an episode, which adds each of its results to `results`."""
     toolbox: Any = episode.conversation.prompt.toolbox
 
     async def execute(**arguments: Any) -> str:
         call = ToolCall("", spec.name, json.dumps(arguments))
         result = await await_in_background(call_tool(toolbox, call, episode.agent))
+        results.append(result)
         state.completed = state.completed or result.final
         return result.content
 
@@ -134,32 +133,36 @@ def walk(**arguments: Any) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = await _begin(arguments, state)
         while not (episode.ended or state.completed):
-            _prepare(state, episode)
+            results: list[ToolResult] = []
+            _prepare(state, episode, results)
             state = await generate(state, tool_calls="none")
             if state.completed:  # by a limit of inspect_ai
                 break
             reply = Reply(_message(state.output.message), finish_reason=state.output.stop_reason)
             episode.conversation = episode.conversation.replied(reply)
             if episode.conversation.next_step == "tools":
-                await _call_tools(state, episode)
+                await _call_tools(state, episode, results)
         return state
 
     return solve
 
 
-def _prepare(state: TaskState, episode: OpenEpisode) -> None:
-    """Put the next request of a conversation into the state, which has all messages but those of the user."""
+def _prepare(state: TaskState, episode: OpenEpisode, results: list[ToolResult]) -> None:
+    """Put the next request of a conversation into the state, which has all messages but those of the user.
+
+    The tools in it add what they return to `results`.
+    """
     request = episode.conversation.request()
     for place, message in enumerate(request.messages):
         if place == len(state.messages):  # a nudge, a follow-up, or the request for the answer
             state.messages.append(_chat_message(message))
         elif message.role == "tool" and message.content != state.messages[place].text:  # left out by `compaction`
             state.messages[place] = state.messages[place].model_copy(update={"content": message.content})
-    state.tools = [_tool(spec, episode, state) for spec in request.tools]
+    state.tools = [_tool(spec, episode, state, results) for spec in request.tools]
     state.tool_choice = "any" if request.options.tool_choice == "required" else None
 
 
-async def _call_tools(state: TaskState, episode: OpenEpisode) -> None:
+async def _call_tools(state: TaskState, episode: OpenEpisode, results: list[ToolResult]) -> None:
     """Let inspect_ai make the calls that the rules admit, and add the refusals of the others."""
     asked = state.output.message
     admitted = {call.id: call for call in episode.conversation.calls}
@@ -168,19 +171,25 @@ async def _call_tools(state: TaskState, episode: OpenEpisode) -> None:
         calls = [call for call in asked.tool_calls or () if call.id in admitted]
         history = [*state.messages[:-1], asked.model_copy(update={"tool_calls": calls})]
         messages = (await execute_tools(history, state.tools)).messages
-    results: list[ToolResult] = []
+    returned: list[ToolResult] = []
     for message in messages:
         if isinstance(message, ChatMessageTool) and message.tool_call_id in admitted:
-            error = None if message.error is None else message.error.type
-            # A tool that ends the episode has completed the state.
-            results.append(ToolResult(admitted[message.tool_call_id], message.text, error, final=state.completed))
-    episode.conversation = episode.conversation.returned(results)
-    for refused in episode.conversation.turns[-1].results[len(results) :]:
+            returned.append(_result(message, admitted[message.tool_call_id], results))
+    episode.conversation = episode.conversation.returned(returned)
+    for refused in episode.conversation.turns[-1].results[len(returned) :]:
         call, reason = refused.call, {_REFUSED: refused.error}
         messages.append(
             ChatMessageTool(content=refused.content, tool_call_id=call.id, function=call.name, metadata=reason)
         )
     state.messages.extend(messages)
+
+
+def _result(message: ChatMessageTool, call: ToolCall, results: list[ToolResult]) -> ToolResult:
+    """Return the result of a tool that is in a message, with its rows; a call that inspect_ai refused has none."""
+    for result in results:
+        if result.call.name == call.name and result.content == message.text:
+            return replace(result, call=call)
+    return ToolResult(call, message.text, error=None if message.error is None else message.error.type)
 
 
 @metric
