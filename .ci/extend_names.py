@@ -20,7 +20,7 @@ def _groups() -> dict[str, list[str]]:
         is_list = line.startswith("    ")
         if not is_list:
             continue
-        # "    export      Episodes", or "                check_store open_database", which goes on with the line above
+        # "    export      Episodes", or "                check_store open_database": more names for the purpose above
         words = line.split()
         if line[4] != " ":
             purpose = words.pop(0)

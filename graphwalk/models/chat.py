@@ -246,7 +246,7 @@ class Reply:
 
 
 class ModelBackend(Protocol):
-    """What a class of another package needs to be a model; `name` and `close` may be left out."""
+    """The one method that a class of another package needs to be a model; `name` and `close` may be left out."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, /) -> Reply:
         """Return the model's next message. Raise ModelError if the provider fails; `retryable`: worth a retry."""

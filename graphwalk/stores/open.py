@@ -41,7 +41,7 @@ _CLEAN_UP_SECONDS = 2.0
 
 
 class NetworkxGraph(Protocol):
-    """A graph of networkx, as far as it is told apart from other objects."""
+    """A graph of networkx, by what distinguishes it from other objects."""
 
     def is_multigraph(self) -> bool: ...
     def is_directed(self) -> bool: ...

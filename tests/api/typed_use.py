@@ -24,7 +24,7 @@ class NoModel:
 
 
 class DirectedGraph:
-    """What networkx's graphs have, for which it ships no types."""
+    """The methods of networkx's graphs, for which it ships no types."""
 
     def is_multigraph(self) -> bool:
         return False
