@@ -13,11 +13,12 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import schema_of
 from graphwalk.models.conformance import check_model
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.plan import GraphSources, Plan, make_plan
+from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -47,10 +48,21 @@ async def check_suite(name: str, right: Sequence[str] = ("expert",), seed: int =
     for (task, _), reply in product(plan.tasks, ODD_REPLIES):
         task.read(reply)
     for agent in right:
-        scores = [result.score for result in results if result.key.model == f"scripted/{agent}"]
-        assert scores, f"scripted/{agent} plays no task"
-        assert all(score and score["correct"] for score in scores), f"scripted/{agent} does not solve all tasks"
+        played = [result for result in results if result.key.model == f"scripted/{agent}"]
+        assert played, f"scripted/{agent} plays no task"
+        for result in played:
+            is_right = result.score is not None and result.score["correct"]
+            assert is_right, f"scripted/{agent} does not solve all tasks: {_mistake(result)}"
     return results
+
+
+def _mistake(result: Result) -> str:
+    """Return what a scripted agent answered instead, and the first tool call that failed, which often is the cause."""
+    words = f"task {result.key.task_id}, answer {result.answer!r}, target {result.task['target']!r}"
+    for output in result.trajectory.results:
+        if output.error is not None:
+            return f"{words}; {output.call.name}({output.call.arguments}): {output.content}"
+    return words
 
 
 async def check_store(database: Database) -> None:
@@ -98,7 +110,7 @@ async def _planned(name: str, seed: int, fields: Mapping[str, Any]) -> tuple[Exp
     models = [f"scripted/{agent}" for agent in suite.players]
     mapping = {"name": "check", "suite": {"name": name, **fields}, "models": models, "seed": seed}
     experiment = resolve(load_experiment({**mapping, "settings": suite.settings}), Variables())
-    return experiment, await make_plan(experiment, GraphSources(), lambda tasks: None)
+    return experiment, await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:

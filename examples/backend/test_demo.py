@@ -10,8 +10,7 @@ import pytest
 from aiohttp import web
 from graphwalk_demo import PREFIX, Backend
 
-from graphwalk import CallOptions, Message, ModelError, ToolSpec
-from graphwalk.variables import Variables
+from graphwalk.extend import CallOptions, Message, ModelError, ToolSpec, Variables
 
 LOOK = ToolSpec("look", "Look at a node.", {"type": "object", "properties": {"key": {"type": "string"}}})
 CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": '{"key": "a"}'}}

@@ -1,9 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from graphwalk.stores.base import open_database
-from graphwalk.testing import check_store
-from graphwalk.variables import Variables
+from graphwalk.extend import Variables, check_store, open_database
 
 
 async def check(file: Path) -> None:

@@ -1,6 +1,6 @@
 import asyncio
 
-from graphwalk.testing import check_suite
+from graphwalk.extend import check_suite
 
 
 def test_the_suite_keeps_the_contract() -> None:

@@ -21,10 +21,11 @@ from graphwalk.models.scripted import Policy, ScriptedModel
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.runs.context_window import window_warnings
-from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.reference import CachedTools
 from graphwalk.tools.schema_text import schema_fits
 
@@ -208,9 +209,8 @@ async def _play_experts(
     `windows`: context window by model, as its server reports it. Nothing is loaded into a server. `done` is called
     after each episode.
     """
-    variables = experiment.variables if experiment.config.store == "neo4j" else None
-    async with GraphSources(variables=variables) as sources:
-        plan = await make_plan(experiment, sources, lambda tasks: None)
+    async with OpenGraphs(experiment.variables) as graphs:
+        plan = await make_plan(experiment, graphs, lambda tasks: None)
         by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
         for planned in plan.episodes:
             setup = _setup_of(experiment, planned.key.model, planned.key.setting, windows)

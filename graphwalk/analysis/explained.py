@@ -15,16 +15,17 @@ from warnings import catch_warnings
 from pydantic import ValidationError
 
 from graphwalk.analysis.suite_analysis import SuiteAnalysis, analysis_of
+from graphwalk.background import run_in_background
 from graphwalk.errors import GraphwalkError
 from graphwalk.files.json_lines import encode_line, read_lines
 from graphwalk.files.writing import write_whole
 from graphwalk.models.trajectory import Trajectory
-from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import tasks_digest
-from graphwalk.runs.plan import GraphSources, make_plan
+from graphwalk.runs.plan import make_plan
 from graphwalk.runs.record import Result, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.suite import Task, setting_of, suite_named
 from graphwalk.terminal import progress_bar
@@ -141,12 +142,12 @@ def _reference_figures(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bo
 
 
 async def _walked_again(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bool]:
-    experiment = logged_experiment(folder, Variables())
+    experiment = logged_experiment(folder, Variables(), "embedded")
     analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
     if analysis.expert is None:
         return {}, True
-    async with GraphSources() as sources:
-        plan = await make_plan(experiment, sources, lambda number: None)
+    async with OpenGraphs(Variables()) as graphs:
+        plan = await make_plan(experiment, graphs, lambda number: None)
         then = folder.read_manifest()["fingerprint"].get("tasks", {}).get("sha256")
         is_final = tasks_digest(task for task, _ in plan.tasks) == then
         for task, graph in plan.tasks:

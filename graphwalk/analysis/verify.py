@@ -16,11 +16,12 @@ from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences, tasks_digest
-from graphwalk.runs.plan import GraphSources, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import Result, judge
 from graphwalk.runs.resolve import Experiment, logged_experiment
 from graphwalk.sanitise import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.variables import Variables
 
 CHECKS = ("episodes", "texts", "graphs", "tasks", "prompts", "tool results", "turns", "replies", "scores", "totals")
@@ -91,16 +92,12 @@ async def verify_run(
     manifest = folder.read_manifest()
     then = manifest["fingerprint"]
     experiment = logged_experiment(folder, variables)
-
-    async def without_queries() -> EmbeddedDatabase:
-        return EmbeddedDatabase(takes_queries=False)
-
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
-    opened = without_queries if any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"]) else None
-    in_place = variables if experiment.config.store == "neo4j" else None
+    took_no_queries = any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"])
+    memory = EmbeddedDatabase(takes_queries=not took_no_queries)
     checks = {name: VerifyCheck() for name in CHECKS}
-    async with GraphSources(opened, in_place) as sources:
-        plan = await make_plan(experiment, sources, lambda number: None)
+    async with OpenGraphs(variables, database=memory) as graphs:
+        plan = await make_plan(experiment, graphs, lambda number: None)
         _check_manifest(then, plan, checks)
         _check_texts(folder, then, checks["texts"])
         unfinished = {one.key: one for one in plan.episodes}

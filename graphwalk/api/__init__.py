@@ -25,9 +25,9 @@ from graphwalk.models.registry import openai_model
 from graphwalk.own_graph.answer import Answer
 from graphwalk.own_graph.ask import aask, ask
 from graphwalk.own_graph.langgraph_agent import build_agent
-from graphwalk.own_graph.stores import Store, aopen_store, open_store
 from graphwalk.own_graph.tools import OpenAITools, langchain_tools, openai_tools, schema_prompt
 from graphwalk.runs.record import Result
+from graphwalk.stores.open import Store, aopen_store, open_store
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+from graphwalk.background import run_in_background
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.config.strict import validate
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
-from graphwalk.runs.background import run_in_background
+from graphwalk.stores.open import AnyGraph, graph_in_memory
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.generate import MazeSpec
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.suite_analysis import check_reference, score_fields
+from graphwalk.background import blocking
 from graphwalk.errors import ConfigError
-from graphwalk.own_graph.graph_agent import AnyModel, named_models
-from graphwalk.own_graph.stores import AnyGraph, graph_in_memory
-from graphwalk.runs.background import blocking
+from graphwalk.models.registry import AnyModel, named_models
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import play_task, resume_run, start_run
 from graphwalk.runs.progress import Progress, run_progress
 from graphwalk.runs.record import Result, episode_row
 from graphwalk.runs.resolve import resolve
+from graphwalk.stores.open import AnyGraph, graph_in_memory
 from graphwalk.suites.questions.make_tasks import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Task
@@ -55,7 +55,7 @@ async def aplay(
     task: Task,
     graph: AnyGraph,
     *,
-    model: AnyModel = None,
+    model: AnyModel | None = None,
     setting: str = "tools",
     store: str = "embedded",
     seed: int = 0,

@@ -54,7 +54,7 @@ def ask(
     from graphwalk.cli.episode_text import Teller
     from graphwalk.own_graph.folder import ConversationFolder
     from graphwalk.own_graph.graph_agent import GraphAgent, ask_config, check_setting
-    from graphwalk.stores.sources import open_source
+    from graphwalk.stores.open import OpenGraphs
 
     variables = read_variables()
     name = model or variables.get(MODEL_VARIABLE)
@@ -66,10 +66,9 @@ def ask(
     teller = Teller(json=json)
 
     async def talk() -> None:
-        async with open_source(source, variables, timeout_seconds=config.limits.store_seconds) as opened:
-            agent = await GraphAgent.open(
-                name, opened.store, config, variables, setting=setting, watcher=teller, note=say
-            )
+        async with OpenGraphs(variables, timeout_seconds=config.limits.store_seconds) as graphs:
+            store = await graphs.open(source)
+            agent = await GraphAgent.open(name, store, config, variables, setting=setting, watcher=teller, note=say)
             folder: ConversationFolder | None = None
             earlier: tuple[Exchange, ...] = ()
             try:
@@ -82,7 +81,7 @@ def ask(
                         answer = await agent.ask(line, earlier)
                     if folder is not None:
                         folder.add(answer)
-                    teller.tell(answer, opened.name)
+                    teller.tell(answer, source.name)
                     earlier = answer.conversation
             finally:
                 if folder is not None:

@@ -77,10 +77,12 @@ async def _use_embedded_store() -> str:
     from importlib.metadata import version
 
     from graphwalk.graphs.generate import GraphSpec, generate_graph
-    from graphwalk.stores.embedded import EmbeddedDatabase
+    from graphwalk.stores.open import OpenGraphs
 
-    store = await EmbeddedDatabase().load(generate_graph(GraphSpec(preset="paper-100"), seed=0))
-    rows = await store.run("MATCH (n) RETURN count(n) AS count")
+    graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
+    async with OpenGraphs(Variables()) as graphs:
+        store = await graphs.open(graph)
+        rows = await store.run("MATCH (n) RETURN count(n) AS count")
     return f"kglite {version('kglite')} loaded a graph of {rows[0]['count']} nodes"
 
 
@@ -95,9 +97,8 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     """Check and print the capabilities of a model. Return False if one failed."""
     from graphwalk.models.chat import CallOptions
     from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.protocols import with_tools
     from graphwalk.models.registry import open_model
-    from graphwalk.models.wrappers import WholeReplies
+    from graphwalk.models.stack import model_to_check
     from graphwalk.own_graph.graph_agent import ask_config
 
     config = ask_config({}, overrides)
@@ -105,7 +106,7 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
 
     agent = config.agent
     call_options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
-    checked = with_tools(WholeReplies(opened, say), agent)
+    checked = model_to_check(opened, agent, say)
 
     async def check() -> list[Capability]:
         try:

@@ -137,7 +137,7 @@ def graph(
     A database is only read, and held in memory.
     """
     from graphwalk.graphs.files import graph_format, load_graph
-    from graphwalk.stores.sources import read_source
+    from graphwalk.stores.open import graph_in_memory
 
     if len(paths) > 2:
         raise typer.BadParameter("expected SOURCE and TARGET, or TARGET")
@@ -148,7 +148,7 @@ def graph(
         raise ConfigError("--labels and --relationship-types need --database", hint="--database NAME")
     with progress_bar(f"reading {source.name}"):
         # A file is written under its own names, which a graph that is walked may not keep.
-        read = load_graph(source.file, source) if source.file else run_async(read_source(source, read_variables()))
+        read = load_graph(source.file, source) if source.file else run_async(graph_in_memory(source, read_variables()))
     with progress_bar(f"writing {target}"):
         form.write(read, target)
     print_size(read)

@@ -31,11 +31,11 @@ def twin(
     """Write an anonymised copy of a graph: same structure, new names."""
     from graphwalk.graphs.anonymise import make_anonymised_copy, save_mapping
     from graphwalk.graphs.files import graph_format, save_graph
-    from graphwalk.stores.sources import read_source
+    from graphwalk.stores.open import graph_in_memory
 
     graph_format(out)
     source = options.chosen_source(graph, database, reading=reading)
-    copy = make_anonymised_copy(run_async(read_source(source, read_variables())), seed)
+    copy = make_anonymised_copy(run_async(graph_in_memory(source, read_variables())), seed)
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     print_size(copy.graph)

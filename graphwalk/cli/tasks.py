@@ -28,11 +28,11 @@ def tasks(
     Each target is computed twice, by Cypher and by Python; by Cypher alone for your own kinds without Python. Kinds
     without usable parameters on this graph are listed as skipped.
     """
-    from graphwalk.stores.sources import read_source
+    from graphwalk.stores.open import graph_in_memory
     from graphwalk.suites.questions.make_tasks import tasks_on
 
     source = options.chosen_source(graph, database, reading=reading)
-    content = run_async(read_source(source, read_variables()))
+    content = run_async(graph_in_memory(source, read_variables()))
     asked, left_out, _ = run_async(tasks_on(content, seed=seed, questions=question, per_question=per_question))
     for task in asked:
         data(task.model_dump_json() if json else _text(task, answers))

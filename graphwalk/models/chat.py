@@ -260,6 +260,14 @@ class Reply:
     """The model name that the provider reports."""
 
 
+class ModelBackend(Protocol):
+    """The one method that a class of another package needs to be a model; `name` and `close` may be left out."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, /) -> Reply:
+        """Return the model's next message. Raise ModelError if the provider fails; `retryable`: worth a retry."""
+        ...
+
+
 class Model(Protocol):
     """A language model. One object serves many conversations at the same time."""
 

@@ -310,7 +310,7 @@ def protocol_of(agent: AgentConfig) -> TextProtocol | None:
 
 
 def with_tools(model: Model, agent: AgentConfig) -> Model:
-    """Return a shared model that calls tools as an agent does; each episode adds `Cached`."""
+    """Return a model that calls tools as an agent does (`graphwalk.models.stack`)."""
     protocol = protocol_of(agent)
     if protocol is None:
         return model

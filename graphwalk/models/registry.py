@@ -1,9 +1,9 @@
-"""Open models by name: `provider/model`. Other packages add providers with a class and an entry point in the group
-`graphwalk.models` (docs/models.md has an example).
+"""The one way to open a model: by its name, `provider/model`, or from an object.
 
-A class takes `name`, the part after `provider/`, and the environment `variables`; other arguments are passed by keyword
-(`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception ends the
-episode, not the run.
+Other packages add providers with a class and an entry point in the group `graphwalk.models` (docs/extending.md has an
+example). A class takes `name`, the part after `provider/`, and the environment `variables`; other arguments are passed
+by keyword (`model_arguments`). Its method `close` is optional. ModelError decides about retries; any other exception
+ends the episode, not the run.
 """
 
 import hashlib
@@ -12,21 +12,32 @@ import re
 import ssl
 import traceback
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from graphwalk.config.resources import Registry
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, did_you_mean
-from graphwalk.models.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Wrapper, known_name
+from graphwalk.models.chat import (
+    CallOptions,
+    Message,
+    Model,
+    ModelBackend,
+    Reply,
+    ToolCall,
+    ToolSpec,
+    Wrapper,
+    known_name,
+)
 from graphwalk.models.openai import OPENAI_HOST, ChatModel, OpenAIModel, ResponsesModel, is_local
 from graphwalk.models.provider_replies import UnreadableCallError
 from graphwalk.variables import Variables, process_variable, server_variable
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
     from openai import AsyncOpenAI
 
 _OPENAI = f"https://{OPENAI_HOST}/v1"
@@ -70,9 +81,12 @@ SCRIPTED = "scripted"
 
 def list_providers() -> dict[str, str]:
     """Return name → server or package of all providers, built-in ones first."""
-    servers = {name: url or "the server at NAME_BASE_URL" for name, url in SERVERS.items()}
-    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in SERVERS}
-    return {**servers, **others, SCRIPTED: "players that ship with GraphWalk: scripted/expert, scripted/random, …"}
+    providers = {name: url or "the server at NAME_BASE_URL" for name, url in SERVERS.items()}
+    for name in PROVIDERS.names():
+        if name not in SERVERS:
+            providers[name] = f"from {PROVIDERS.origin(name)}"
+    providers[SCRIPTED] = "players that ship with GraphWalk: scripted/expert, scripted/random, …"
+    return providers
 
 
 def check_name(spec: str) -> None:
@@ -90,8 +104,59 @@ def check_name(spec: str) -> None:
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}{close}", hint=hint)
 
 
-def open_model(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> "Guarded":
-    """Open `provider/model`. ConfigError as `check_name`, for a missing key, wrong `arguments` or a broken plug-in."""
+AnyModel: TypeAlias = Union[str, ModelBackend, "BaseChatModel"]
+"""`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
+`openai_model` makes of a client of the `openai` package."""
+
+
+def open_model(model: AnyModel | None, variables: Variables, arguments: Mapping[str, Any] | None = None) -> "Guarded":
+    """Open a model in any of its forms. `arguments` are those of the constructor behind a name.
+
+    Raise ConfigError like `check_name`, for a missing key, wrong `arguments`, a broken plug-in, or what is no model.
+    """
+    if isinstance(model, str):
+        return _open_named(model, variables, arguments)
+    return _guarded_object(model, variables)
+
+
+def named_models(
+    models: Iterable[AnyModel | None], variables: Variables
+) -> tuple[tuple[str, ...], Mapping[str, Model]]:
+    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
+    names: list[str] = []
+    objects: dict[str, Model] = {}
+    for entry in [models] if isinstance(models, str) else models:
+        if isinstance(entry, str):
+            names.append(entry)
+            continue
+        model = open_model(entry, variables)
+        if model.name in names:
+            raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
+        names.append(model.name)
+        objects[model.name] = model
+    return tuple(names), objects
+
+
+def _guarded_object(model: Any, variables: Variables) -> "Guarded":
+    """Return an object as a model, which stays the user's. Raise ConfigError for what is no model."""
+    is_object = not isinstance(model, type)
+    if is_object and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
+        from graphwalk.models.langchain import LangchainModel
+
+        model = LangchainModel(model)
+    if not (is_object and callable(getattr(model, "complete", None))):
+        raise ConfigError(
+            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
+            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
+            'or graphwalk.openai_model(client, "NAME")',
+        )
+    name = getattr(model, "name", None)
+    if not isinstance(name, str) or not name:
+        name = f"python/{type(model).__name__}"
+    return Guarded(model, variables, name, lent=True)
+
+
+def _open_named(spec: str, variables: Variables, arguments: Mapping[str, Any] | None) -> "Guarded":
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider == SCRIPTED:
@@ -121,7 +186,8 @@ class Guarded(Wrapper):
     def __init__(self, inner: Any, variables: Variables, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._secrets, self.lent = variables.secrets, lent
+        self.lent = lent
+        self._secrets = variables.secrets
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
@@ -131,20 +197,7 @@ class Guarded(Wrapper):
                 reply = error.reply(tools, len(messages))
             if not isinstance(reply, Reply):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-            redact, message = self._secrets.redact_certain, reply.message
-            names = {tool.name for tool in tools}
-            state = message.provider_state
-            clean = replace(
-                message,
-                content=message.content and redact(message.content),
-                reasoning=message.reasoning and redact(message.reasoning),
-                tool_calls=tuple(
-                    ToolCall(redact(c.id), known_name(redact(c.name), names), redact(c.arguments))
-                    for c in message.tool_calls
-                ),
-                provider_state=state and json.loads(redact(json.dumps(state))),
-            )
-            return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
+            return self._without_secrets(reply, tools)
         except ModelError as error:
             error.args = (self._secrets.redact_error(error.message),)
             error.hint = self._secrets.redact(error.hint)
@@ -154,6 +207,25 @@ class Guarded(Wrapper):
             failure = ModelError(self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}"))
             self._replace_cause(failure, error)
             raise failure from None
+
+    def _without_secrets(self, reply: Reply, tools: Sequence[ToolSpec]) -> Reply:
+        """Return a reply without known secrets, whose calls have the names of the tools."""
+        redact = self._secrets.redact_certain
+        message = reply.message
+        names = {tool.name for tool in tools}
+        calls: list[ToolCall] = []
+        for call in message.tool_calls:
+            name = known_name(redact(call.name), names)  # functions.look → look
+            calls.append(ToolCall(redact(call.id), name, redact(call.arguments)))
+        state = message.provider_state
+        clean = replace(
+            message,
+            content=message.content and redact(message.content),
+            reasoning=message.reasoning and redact(message.reasoning),
+            tool_calls=tuple(calls),
+            provider_state=state and json.loads(redact(json.dumps(state))),
+        )
+        return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
     def _replace_cause(self, error: ModelError, cause: BaseException | None) -> None:
         """Put a cause into an error as text without secrets: handlers of LangChain record all causes as they are."""
@@ -167,7 +239,9 @@ class Guarded(Wrapper):
             await self.inner.probe()
 
     async def close(self) -> None:
-        close = None if self.lent else getattr(self.inner, "close", None)
+        if self.lent:
+            return
+        close = getattr(self.inner, "close", None)
         if close is not None:
             await close()
 
@@ -218,8 +292,9 @@ def _azure_address(variables: Variables) -> str | None:
     endpoint = endpoint.removesuffix("/v1").removesuffix("/openai")
     if _azure_version(variables):
         return endpoint
-    version = variables.get(_AZURE_VERSION)
-    return f"{endpoint}/openai/v1/{f'?api-version={version}' if version else ''}"
+    version = variables.get(_AZURE_VERSION)  # "preview"
+    address = f"{endpoint}/openai/v1/"
+    return f"{address}?api-version={version}" if version else address
 
 
 def _azure_version(variables: Variables) -> str | None:
@@ -281,29 +356,28 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
     if variable == "AZURE_OPENAI" and not variables.get(address_variable):
         address_variable = _AZURE_ENDPOINT
     host = _host(address_variable, address)
-    name, local = f"{variable}_API_KEY", is_local(host)
-    if local:
-        key = variables.get(name) or "none"
-    else:
-        variables.check_receiver(address_variable, name)
-        key = variables.require(name, "the server wants a key (docs/models.md)")
-    if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
+    local = is_local(host)
+    key = _key(variable, address_variable, variables, local=local)
     url = urlsplit(address)
     headers = {"User-Agent": f"graphwalk/{__version__}", **arguments.get("default_headers", {})}
     if url.username is not None:  # aiohttp refuses an address with a user if there is a key too
         user = f"{unquote(url.username)}:{unquote(url.password or '')}"
         headers.setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
+
+    proxies = [] if local else list(getproxies().values())
     # aiohttp takes half the processor time of httpx, but has no SOCKS and deprecates logins in proxy addresses.
-    httpx = not local and any(proxy.startswith("socks") or "@" in proxy for proxy in getproxies().values())
-    transport: Any = DefaultAsyncHttpxClient if httpx else DefaultAioHttpClient
+    needs_httpx = any(proxy.startswith("socks") or "@" in proxy for proxy in proxies)
+    transport: Any = DefaultAsyncHttpxClient if needs_httpx else DefaultAioHttpClient
     timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
     settings: dict[str, Any] = {"trust_env": not local, "timeout": timeout}
-    if (certificates := _certificates(variables)) is not None:
+    certificates = _certificates(variables)
+    if certificates is not None:
         settings["verify"] = certificates
-    if not local and any(proxy.startswith(_SOCKS) for proxy in getproxies().values()):
-        settings |= {"trust_env": False, "proxy": _proxy_for(url.scheme, host)}
-    defaults = {
+    if any(proxy.startswith(_SOCKS) for proxy in proxies):
+        settings["trust_env"] = False
+        settings["proxy"] = _proxy_for(url.scheme, host)
+
+    options: dict[str, Any] = {
         "api_key": key,
         "base_url": url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
         "default_query": dict(parse_qsl(url.query)),
@@ -311,17 +385,30 @@ def _open_client(variable: str, address: str, variables: Variables, arguments: M
         "timeout": timeout,
         "http_client": transport(**settings, event_hooks={"response": [_bound]}),
     }
-    client: AsyncOpenAI
-    if "api_version" in arguments:
-        defaults["azure_endpoint"] = defaults.pop("base_url")
-        client = AsyncAzureOpenAI(**{**defaults, **arguments, "default_headers": headers})
-    else:
-        client = AsyncOpenAI(**{**defaults, **arguments, "default_headers": headers})
+    is_azure = "api_version" in arguments
+    if is_azure:
+        options["azure_endpoint"] = options.pop("base_url")
+    options.update(arguments)
+    options["default_headers"] = headers
+    client: AsyncOpenAI = AsyncAzureOpenAI(**options) if is_azure else AsyncOpenAI(**options)
     if "organization" not in arguments and "project" not in arguments:
         # Other servers do not get the account at OpenAI.
         ours = variables if host == OPENAI_HOST else Variables()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
+
+
+def _key(variable: str, address_variable: str, variables: Variables, *, local: bool) -> str:
+    """Return the key of a server. Raise ConfigError if there is none, or it is not for this address."""
+    name = f"{variable}_API_KEY"
+    if local:
+        key = variables.get(name) or "none"
+    else:
+        variables.check_receiver(address_variable, name)
+        key = variables.require(name, "the server wants a key (docs/models.md)")
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
+    return key
 
 
 async def _bound(response: Any) -> None:

@@ -1,8 +1,7 @@
 """Wrappers around a provider: each is a model that adds one behaviour and forwards the rest.
 
-    Cached(TextTools(Retrying(RateLimited(WholeReplies(Budgeted(provider))))))
-
-The provider itself is wrapped in `Guarded`, where its texts and exceptions are sanitised.
+`graphwalk.models.stack` puts them around each other. The provider itself is wrapped in `Guarded`, where its texts and
+exceptions are sanitised.
 """
 
 import asyncio
@@ -34,7 +33,6 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
 from graphwalk.sanitise import one_line
-from graphwalk.seeds import stdlib_random
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: bound of the random wait before the first retry, and largest bound."""
@@ -62,8 +60,9 @@ class Budget:
     @property
     def exhausted(self) -> bool:
         """True if the budget is spent; calls in flight still end."""
-        tokens, usd = self.used.total_tokens, self.used.cost or 0.0
-        return (self.tokens is not None and tokens >= self.tokens) or (self.usd is not None and usd >= self.usd)
+        if self.tokens is not None and self.used.total_tokens >= self.tokens:
+            return True
+        return self.usd is not None and (self.used.cost or 0.0) >= self.usd
 
     def charge(self, usage: Usage) -> None:
         self.used += usage
@@ -89,9 +88,11 @@ class Budgeted(Wrapper):
         note: Callable[[str], object],
     ) -> None:
         super().__init__(inner)
-        self._budget, self._price = budget, price
-        self._seconds, self._note = seconds, note
-        self._announced = False
+        self._budget = budget
+        self._price = price
+        self._seconds = seconds
+        self._note = note
+        self._is_announced = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError if the budget is spent."""
@@ -104,19 +105,25 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage, message = credible(reply.usage), reply.message
-        if not usage.input_tokens:
-            sent = count_messages(messages) + count_tokens(tools_text(tools))
-            usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
-        if not usage.output_tokens and (message.content or message.tool_calls or usage.estimated):
-            usage = replace(usage, output_tokens=_pessimistic(count_messages((message,))), estimated=True)
+        usage = _with_estimates(credible(reply.usage), messages, tools, reply.message)
         if self._price is not None:
             usage = priced(usage, self._price)
         self._budget.charge(usage)
-        if usage.estimated and not self._announced:
-            self._announced = True
+        if usage.estimated and not self._is_announced:
+            self._is_announced = True
             self._note(f"{self.name} reports no usage of a reply; its tokens and cost are estimated")
         return replace(reply, usage=usage)
+
+
+def _with_estimates(usage: Usage, messages: Sequence[Message], tools: Sequence[ToolSpec], reply: Message) -> Usage:
+    """Return a usage with estimates of the tokens that the provider did not report."""
+    if not usage.input_tokens:
+        sent = count_messages(messages) + count_tokens(tools_text(tools))
+        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
+    is_empty = not (reply.content or reply.tool_calls)
+    if not usage.output_tokens and (usage.estimated or not is_empty):
+        usage = replace(usage, output_tokens=_pessimistic(count_messages((reply,))), estimated=True)
+    return usage
 
 
 def credible(usage: Usage) -> Usage:
@@ -135,7 +142,9 @@ def credible(usage: Usage) -> Usage:
 
 def _count(tokens: Any) -> int | None:
     amount = _amount(tokens)
-    return int(amount) if amount is not None and amount.is_integer() and amount <= _MOST_TOKENS else None
+    if amount is None or amount > _MOST_TOKENS or not amount.is_integer():
+        return None
+    return int(amount)
 
 
 def _amount(number: Any) -> float | None:
@@ -157,10 +166,11 @@ def priced(usage: Usage, price: KnownPrice) -> Usage:
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return usage
-    cached = min(usage.cached_tokens or 0, usage.input_tokens)
     if usage.cost and not price.stated:
         return usage
-    return replace(usage, cost=price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens))
+    cached = min(usage.cached_tokens or 0, usage.input_tokens)
+    cost = price.price.cost(usage.input_tokens - cached, cached, usage.output_tokens)
+    return replace(usage, cost=cost)
 
 
 def _pessimistic(tokens: int) -> int:
@@ -275,7 +285,8 @@ class Retrying(Wrapper):
         self._failed = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        retry, longest = 1, FIRST_WAIT
+        retry = 1
+        longest = FIRST_WAIT
         while True:
             try:
                 return await self.inner.complete(messages, tools, options)
@@ -287,7 +298,8 @@ class Retrying(Wrapper):
                     self._note(f"{self.name}: {error.message}; retry {retry} of {self._retries}")
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
-            retry, longest = retry + 1, min(_LONGEST_WAIT, longest * 2.0)
+            retry += 1
+            longest = min(_LONGEST_WAIT, longest * 2.0)
 
 
 class Replies(Protocol):
@@ -310,7 +322,9 @@ class ReplyCache:
 
     def __init__(self, path: Path) -> None:
         self._places: dict[str, tuple[int, int]] = {}
+        """Key → the first byte of its line, and the length."""
         self._charged: set[str] = set()
+        """Keys of the replies that the budget of this process has."""
         self._end = 0
         path.touch()
         self._reader = path.open("rb")
@@ -335,8 +349,9 @@ class ReplyCache:
             return None
         is_charged = key in self._charged
         self._charged.add(key)
-        self._reader.seek(place[0])
-        return self._reader.read(place[1]), is_charged
+        start, length = place
+        self._reader.seek(start)
+        return self._reader.read(length), is_charged
 
     async def write(self, key: str, line: bytes) -> None:
         self._writer.write(line)
@@ -389,22 +404,3 @@ class Cached(Wrapper):
 
     async def close(self) -> None:
         return None
-
-
-def wrap(
-    provider: Model,
-    limits: Limits,
-    *,
-    budget: Budget,
-    pace: Pace | None = None,
-    price: KnownPrice | None = None,
-    seed: int = 0,
-    note: Callable[[str], object] = lambda text: None,
-) -> Model:
-    """Return a provider with the wrappers that all episodes of a run share; `with_tools` adds a protocol.
-
-    `pace`: that of the model's calls; None: one of its own, by the limits.
-    """
-    model: Model = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-    model = RateLimited(WholeReplies(model, note), pace or Pace(provider.name, limits, note), limits.pause_seconds)
-    return Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name), note)

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from graphwalk.background import blocking
+from graphwalk.models.registry import AnyModel
 from graphwalk.own_graph.answer import Answer
-from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
-from graphwalk.own_graph.stores import AnyGraph, Store, aopen_store
-from graphwalk.runs.background import blocking
+from graphwalk.own_graph.graph_agent import GraphAgent, ask_config
+from graphwalk.stores.open import AnyGraph, Store, aopen_store
 from graphwalk.variables import read_variables
 
 
@@ -15,7 +16,7 @@ async def aask(
     question: str,
     store: AnyGraph,
     *,
-    model: AnyModel = None,
+    model: AnyModel | None = None,
     setting: str = "tools",
     after: Answer | None = None,
     callbacks: Iterable[Any] | None = None,

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,13 +17,13 @@ from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.config.strict import LoggedSettings, Strict, as_typed, set_dotted, validate
 from graphwalk.errors import ConfigError, GraphwalkError, StoreError, did_you_mean
 from graphwalk.graphs.schema import Schema
-from graphwalk.models.chat import CallOptions, Message, Model, ToolCall
+from graphwalk.models.chat import CallOptions, Message, ToolCall
 from graphwalk.models.prices import published_price
-from graphwalk.models.protocols import with_tools
-from graphwalk.models.registry import Guarded, open_model
+from graphwalk.models.registry import AnyModel, open_model
 from graphwalk.models.scripted import ScriptedChatModel
+from graphwalk.models.stack import ModelStack
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory
-from graphwalk.models.wrappers import Budget, wrap
+from graphwalk.models.wrappers import Budget
 from graphwalk.own_graph.answer import Answer, Exchange
 from graphwalk.runs.experiment import parse_override
 from graphwalk.stores.base import GraphStore
@@ -74,49 +74,7 @@ def ask_config(agent: Mapping[str, Any], overrides: Sequence[str] = (), *, small
     return validate(AskConfig, data, "ask", overridden=overridden)
 
 
-AnyModel = Any
-"""`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
-`openai_model` makes of a client of the `openai` package."""
 LOOK = "scripted/look"
-
-
-def as_model(model: AnyModel, variables: Variables, arguments: Mapping[str, Any] | None = None) -> Model:
-    """Return any of the forms of a model, or "scripted/look", as a `Model`. ConfigError for everything else."""
-    if model == LOOK:
-        return Guarded(ScriptedChatModel(LOOK, look_in_words), variables, LOOK)
-    if isinstance(model, str):
-        return open_model(model, variables, arguments)
-    is_object = not isinstance(model, type)
-    if is_object and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
-        from graphwalk.models.langchain import LangchainModel
-
-        model = LangchainModel(model)
-    if not (is_object and callable(getattr(model, "complete", None))):
-        raise ConfigError(
-            f"{getattr(model, '__name__', type(model).__name__)} is not a model",
-            hint='pass "provider/model", an object with `async complete(messages, …)`, a LangChain chat model, '
-            'or graphwalk.openai_model(client, "NAME")',
-        )
-    name = getattr(model, "name", None)
-    if not isinstance(name, str) or not name:
-        name = f"python/{type(model).__name__}"
-    return Guarded(model, variables, name, lent=True)
-
-
-def named_models(models: Iterable[AnyModel], variables: Variables) -> tuple[tuple[str, ...], Mapping[str, Model]]:
-    """Return all names, and the objects by name: their `name`, else `python/CLASS`. ConfigError if two are equal."""
-    names: list[str] = []
-    objects: dict[str, Model] = {}
-    for entry in [models] if isinstance(models, str) else models:
-        if isinstance(entry, str):
-            names.append(entry)
-            continue
-        model = as_model(entry, variables)
-        if model.name in names:
-            raise ConfigError(f"two models have the name {model.name}", hint="set distinct names: provider/model")
-        names.append(model.name)
-        objects[model.name] = model
-    return tuple(names), objects
 
 
 def toolbox_over(store: GraphStore, schema: Schema, agent: AgentConfig) -> Toolbox:
@@ -174,7 +132,7 @@ class GraphAgent:
     @classmethod
     async def open(
         cls,
-        model: AnyModel,
+        model: AnyModel | None,
         store: GraphStore,
         config: AskConfig,
         variables: Variables,
@@ -201,8 +159,11 @@ class GraphAgent:
             what = f"tool_protocol: {agent.tool_protocol}: {LOOK} has native calls only"
             raise ConfigError(what, hint="leave it out")
         variables = variables.serving(config.servers)
-        provider = as_model(model, variables, config.model_arguments.get(model) if isinstance(model, str) else None)
-        shared = wrap(
+        arguments = config.model_arguments.get(model) if isinstance(model, str) else None
+        if model == LOOK:
+            model = ScriptedChatModel(LOOK, look_in_words)
+        provider = open_model(model, variables, arguments)
+        stack = ModelStack(
             provider,
             limits,
             budget=Budget(limits.budget_tokens, limits.budget_usd),
@@ -219,7 +180,7 @@ class GraphAgent:
         prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
-        episode = Episode(start, with_tools(shared, agent), options, watcher=watcher or Watcher())
+        episode = Episode(start, stack.with_tools(agent), options, watcher=watcher or Watcher())
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:

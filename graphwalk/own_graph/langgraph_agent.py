@@ -14,9 +14,10 @@ from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, ask_model, callbacks_of, reporting, run_tools
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
 from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
+from graphwalk.models.registry import AnyModel
 from graphwalk.models.trajectory import ToolResult, Turn
-from graphwalk.own_graph.graph_agent import AnyModel, GraphAgent, ask_config
-from graphwalk.own_graph.stores import AnyGraph, open_store
+from graphwalk.own_graph.graph_agent import GraphAgent, ask_config
+from graphwalk.stores.open import AnyGraph, open_store
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
 from graphwalk.sanitise import one_line
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.variables import TOKEN_VARIABLE, Variables
 from graphwalk.version import __version__
@@ -66,9 +66,10 @@ async def serve(
     if tools:
         fields["tools"] = tools
     agent = ask_config(fields, overrides).agent
-    async with open_source(source, variables) as opened:
-        schema = await opened.store.schema(agent.schema_samples)
-        toolbox = toolbox_over(opened.store, schema, agent)
+    async with OpenGraphs(variables) as graphs:
+        store = await graphs.open(source)
+        schema = await store.schema(agent.schema_samples)
+        toolbox = toolbox_over(store, schema, agent)
 
         async def list_tools(context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
             return ListToolsResult(tools=[_offer(spec) for spec in toolbox.specs])
@@ -83,10 +84,10 @@ async def serve(
         server: Server[Any] = Server(
             "graphwalk",
             version=__version__,
-            title=f"GraphWalk: {opened.name}",
+            title=f"GraphWalk: {source.name}",
             instructions=render_page(
                 "mcp/instructions.j2",
-                name=opened.name,
+                name=source.name,
                 schema=schema_text(schema, agent),
                 search=has_search(agent),
             ),

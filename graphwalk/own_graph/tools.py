@@ -5,11 +5,11 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.background import blocking
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.own_graph.graph_agent import answer_call, ask_config, system_text, toolbox_over
-from graphwalk.own_graph.stores import AnyGraph, open_store
-from graphwalk.runs.background import blocking
+from graphwalk.stores.open import AnyGraph, open_store
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool

@@ -36,7 +36,7 @@ from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.wrappers import Budget, Pace
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences, fingerprint
-from graphwalk.runs.plan import PlannedEpisode, make_plan, sources_for
+from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
 from graphwalk.runs.play import PlayEpisode, RunModels, SharedByCalls, experiment_of, play
 from graphwalk.runs.record import EpisodeKey, Result
 from graphwalk.terminal import heed_signals
@@ -167,8 +167,8 @@ class Worker:
         def note(text: str) -> None:
             self._driver.tell("note", text)
 
-        sources = sources_for(experiment, secrets.token_hex(4), note)
-        plan = await make_plan(experiment, await self._opened.enter_async_context(sources), lambda tasks: None)
+        graphs = graphs_of(experiment, secrets.token_hex(4), note)
+        plan = await make_plan(experiment, await self._opened.enter_async_context(graphs), lambda tasks: None)
         self._check_plan(manifest["fingerprint"], fingerprint(experiment, plan))
         budget = _BudgetOfDriver(self._driver)
         shared = SharedByCalls(

@@ -3,105 +3,47 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from graphwalk.agent.prompt import Prompt
-from graphwalk.errors import ConfigError, StoreError, counted
+from graphwalk.errors import ConfigError, counted
 from graphwalk.models.chat import Model
 from graphwalk.runs.record import EpisodeKey
 from graphwalk.runs.resolve import Experiment, can_play, no_episode
 from graphwalk.runs.task_levers import AnswersByTool, with_levers
 from graphwalk.seeds import seed_for, stdlib_random
-from graphwalk.stores.base import Database, GraphStore, open_database
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.sources import QUERY_SECONDS, open_source
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Task, setting_of
-from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
-_CLEAN_UP_SECONDS = 2.0
-"""Longest wait of an interrupted run for the database to drop its graphs and to close."""
 MOST_EPISODES = 1_000_000
 """Largest number of episodes of a run; each takes some kilobytes of memory."""
 
 
-def sources_for(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> "GraphSources":
-    """Return the graph sources of an experiment, in the store that it names."""
-    config, variables, limits = experiment.config, experiment.variables, experiment.config.limits
-    open_once = partial(
-        open_database,
+def graphs_of(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> OpenGraphs:
+    """Return what opens the graphs of an experiment, in the store that it names."""
+    config = experiment.config
+    return OpenGraphs(
+        experiment.variables,
         config.store,
-        variables,
         run_id=run_id,
-        timeout_seconds=limits.store_seconds,
+        timeout_seconds=config.limits.store_seconds,
+        note=note,
     )
-    in_place = variables if config.store == "neo4j" else None
-    return GraphSources(open_once, in_place, limits.store_seconds, note)
 
 
-class GraphSources(AsyncExitStack):
-    """The database of a run, opened when the first graph is loaded, and existing databases.
-
-    `open_database` opens the database of loaded graphs; None: the embedded engine. `variables` are those of existing
-    databases, whose queries end after `timeout_seconds`; None: load copies of them. `note` gets a message if graphs are
-    left in the database.
-    """
-
-    def __init__(
-        self,
-        open_database: Callable[[], Awaitable[Database]] | None = None,
-        variables: Variables | None = None,
-        timeout_seconds: float = QUERY_SECONDS,
-        note: Callable[[str], object] = _LOGGER.warning,
-    ) -> None:
-        super().__init__()
-        self._open_database, self._variables = open_database, variables
-        self._timeout_seconds, self._note = timeout_seconds, note
-        self._half_loaded = False
-        self._database: Database | None = None
-        self._memory = EmbeddedDatabase()
-        self._loaded: list[GraphStore] = []
-
-    async def store_of(self, instance: GraphInstance) -> GraphStore | None:
-        """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
-        if instance.graph is None:
-            return None
-        if instance.existing_database is not None and self._variables is not None:
-            source = open_source(instance.existing_database, self._variables, timeout_seconds=self._timeout_seconds)
-            opened = await self.enter_async_context(source)
-            return opened.store
-        if self._open_database is None or (instance.in_memory and self._variables is not None):
-            return await self._memory.load(instance.graph)
-        if self._database is None:
-            self._database = await self._open_database()
-        self._half_loaded = not isinstance(self._database, EmbeddedDatabase)
-        self._loaded.append(await self._database.load(instance.graph))
-        self._half_loaded = False
-        return self._loaded[-1]
-
-    async def __aexit__(self, *error: Any) -> None:
-        """Drop the loaded graphs and close the connections; of an interrupted run within seconds."""
-        task = asyncio.current_task()
-        try:
-            async with asyncio.timeout(_CLEAN_UP_SECONDS if task is not None and task.cancelling() else None):
-                try:
-                    for store in self._loaded:
-                        await store.drop()
-                finally:
-                    await super().__aexit__(*error)
-                    await self._memory.close()
-                    if self._database is not None:
-                        await self._database.close()
-            if self._half_loaded:
-                raise StoreError("a load was interrupted")
-        except (StoreError, TimeoutError) as failure:
-            cause = (str(failure) or "time out").splitlines()[0]
-            self._note(f"graphs may be left in the database ({cause}); to remove them: graphwalk db clean")
+async def store_of(instance: GraphInstance, experiment: Experiment, graphs: OpenGraphs) -> GraphStore | None:
+    """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
+    if instance.graph is None:
+        return None
+    is_in_neo4j = experiment.config.store == "neo4j"
+    if is_in_neo4j and instance.existing_database is not None:
+        return await graphs.open(instance.existing_database)
+    return await graphs.load(instance.graph, in_this_process=is_in_neo4j and instance.in_memory)
 
 
 @dataclass(frozen=True)
@@ -196,7 +138,7 @@ def _why_unplayed(planned: PlannedEpisode, experiment: Experiment) -> str:
     return player.why_not(planned.task)
 
 
-async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: Experiment, graphs: OpenGraphs, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
     plan = Plan()
@@ -205,7 +147,7 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
     async for instance in suite.read_graphs(config.suite, config.seed, experiment.variables):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
-        store = await sources.store_of(instance)
+        store = await store_of(instance, experiment, graphs)
         about = LoadedGraph(instance, store)
         asked, left_out, notes = await suite.tasks(about, config.suite, config.seed, experiment.agent)
         tasks = asked if config.limit is None else asked[: config.limit - len(plan.tasks)]

@@ -21,15 +21,15 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.models.chat import Model, Reply, Usage, from_dict
 from graphwalk.models.langchain import Reporting
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import Guarded
+from graphwalk.models.stack import ModelStack
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.models.wrappers import Budget, Cached, Pace, Replies, ReplyCache, wrap
+from graphwalk.models.wrappers import Budget, Pace, Replies, ReplyCache
 from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
 from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, texts_of
-from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, make_plan, sources_for
+from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, graphs_of, make_plan, store_of
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
 from graphwalk.runs.resolve import Experiment, context_windows, no_episode, resolve
@@ -153,12 +153,12 @@ async def _play_run(
 
     with run_log(folder.log_path, experiment.variables.secrets.redact):
         _LOGGER.info("GraphWalk %s works on %s", __version__, folder.path)
-        async with sources_for(experiment, run_id, note) as sources:
+        async with graphs_of(experiment, run_id, note) as graphs:
             for provider in experiment.opened.values():
                 if isinstance(provider, Guarded):
                     await provider.probe()  # a server that has not been started is named before the plan is made
             windows = await context_windows(experiment)
-            plan = await make_plan(experiment, sources, progress.planning)
+            plan = await make_plan(experiment, graphs, progress.planning)
             manifest = manifest_of(plan)
             if windows:
                 manifest.setdefault("context_tokens", windows)
@@ -323,15 +323,16 @@ class RunModels(AsyncExitStack):
         self.reported = bool(get_async_callback_manager_for_config(handlers).handlers)
         if self.shared.replies is not None:
             self.callback(self.shared.replies.close)
-        self._models: dict[str, Model] = {}
+        self._models: dict[str, ModelStack] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
-            self._models[spec] = wrap(
+            self._models[spec] = ModelStack(
                 experiment.opened[spec],
                 experiment.config.limits,
                 budget=self.shared.budget,
                 pace=self.shared.pace_of(spec),
                 price=experiment.prices.get(spec),
                 seed=experiment.config.seed,
+                cache=self.shared.replies,
                 note=self.shared.note,
             )
             self.push_async_callback(self._models[spec].close)
@@ -340,18 +341,17 @@ class RunModels(AsyncExitStack):
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """Yield the model that plays an episode, and the extractor if there is one."""
         key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
-        replies, budget = self.shared.replies, self.shared.budget
         model: Model
         if spec in self._models:
-            with_calls = with_tools(self._models[spec], self.experiment.of(key.setting).agent)
-            model = Cached(with_calls, replies, budget, f"{key.text}\x1fplayer")
+            agent = self.experiment.of(key.setting).agent
+            model = self._models[spec].in_episode(f"{key.text}\x1fplayer", agent)
         else:
             model = await planned.scripted(spec.partition("/")[2], self.experiment)
         try:
             if extractor is None:
                 yield model, None
             else:
-                yield model, Cached(self._models[extractor], replies, budget, f"{key.text}\x1fextractor")
+                yield model, self._models[extractor].in_episode(f"{key.text}\x1fextractor")
         finally:
             await model.close()
 
@@ -474,8 +474,8 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
     instance = GraphInstance.of(graph)
-    async with sources_for(experiment, secrets.token_hex(4)) as sources:
-        loaded = PlannedGraph(LoadedGraph(instance, await sources.store_of(instance)))
+    async with graphs_of(experiment, secrets.token_hex(4)) as graphs:
+        loaded = PlannedGraph(LoadedGraph(instance, await store_of(instance, experiment, graphs)))
         for planned in episodes_about(task, loaded, experiment):
             async with RunModels(experiment) as models:
                 return await play(planned, models, experiment)

@@ -145,21 +145,30 @@ class GraphStore(ABC):
 
     async def read_graph(self) -> PropertyGraph:
         """Return the whole graph with values as in rows; nodes ordered by key."""
-        nodes = await self.run(self.render(_NODES, {}))
-        relationships = await self.run(self.render(_RELATIONSHIPS, {}))
-        for row in (*nodes, *relationships):
-            row["properties"] = {n: tuple(v) if isinstance(v, list) else v for n, v in row["properties"].items()}
-        for node in nodes:
-            node["properties"].pop("key", None)
-        nodes.sort(key=lambda node: str(node["key"]))
-        return PropertyGraph.from_rows(
-            (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in nodes),
-            (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
-        )
+        node_rows = await self.run(self.render(_NODES, {}))
+        relationship_rows = await self.run(self.render(_RELATIONSHIPS, {}))
+        nodes: list[Node] = []
+        for row in sorted(node_rows, key=lambda row: str(row["key"])):
+            properties = _with_tuples(row["properties"])
+            properties.pop("key", None)
+            nodes.append(Node(row["key"], tuple(row["labels"]), properties))
+        relationships: list[Relationship] = []
+        for row in relationship_rows:
+            properties = _with_tuples(row["properties"])
+            relationships.append(Relationship(row["type"], row["source"], row["target"], properties))
+        return PropertyGraph.from_rows(nodes, relationships)
 
     @abstractmethod
     async def drop(self) -> None:
         """Remove this graph from the database, if GraphWalk loaded it."""
+
+
+def _with_tuples(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return properties whose lists are tuples, as a graph holds them: {"names": ["Ida", "Bo"]} → ("Ida", "Bo")."""
+    values: dict[str, Any] = {}
+    for name, value in properties.items():
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return values
 
 
 class Database(Closing, ABC):

@@ -26,6 +26,7 @@ from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 
 Identifiers = Mapping[str, str | int | Sequence[str] | None]
 """Values of a template's names; a list of names is for a loop, None an optional name that is left out."""
+_CachedName = str | int | tuple[str, ...] | None
 NO_LABEL = "gw_none"
 """The label that nodes without labels are given, so that queries can name them; results leave it out."""
 _DIALECT = "the dialect"
@@ -33,8 +34,17 @@ _DIALECT = "the dialect"
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character that it encodes, inside back-ticks too."""
 FILTERS = (
-    *("label", "type", "of_type", "property", "of", "hops"),
-    *("label_of", "labels_of", "labels_as", "key_of", "properties_of"),
+    "label",
+    "type",
+    "of_type",
+    "property",
+    "of",
+    "hops",
+    "label_of",
+    "labels_of",
+    "labels_as",
+    "key_of",
+    "properties_of",
 )
 """Filters that a Cypher template can use: methods of `Dialect`."""
 
@@ -96,7 +106,9 @@ class Dialect:
         if self.several:
             own = f"NOT name STARTS WITH '{OUR_PREFIX}'"
             return f"COLLECT {{ UNWIND {labels} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
-        return f"[name IN {labels} WHERE name <> '{self.scope}']" if self.scope else labels
+        if self.scope:
+            return f"[name IN {labels} WHERE name <> '{self.scope}']"
+        return labels
 
     def label_of(self, variable: str) -> str:
         """Return Cypher for the first of the node's labels, "" if it has none."""
@@ -141,21 +153,25 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
     read the graph.
     """
     # Lists become tuples, so that rendered texts can be cached: rendering takes longer than many queries.
-    names = tuple(
-        (name, value if isinstance(value, str | int | None) else tuple(value)) for name, value in identifiers.items()
-    )
-    return _render(template, names, dialect)
+    names: list[tuple[str, _CachedName]] = []
+    for name, value in identifiers.items():
+        if isinstance(value, str | int | None):
+            names.append((name, value))
+        else:
+            names.append((name, tuple(value)))
+    return _render(template, tuple(names), dialect)
 
 
 @lru_cache(maxsize=8192)
-def _render(
-    template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...] | None], ...], dialect: Dialect
-) -> str:
+def _render(template: str, identifiers: tuple[tuple[str, _CachedName], ...], dialect: Dialect) -> str:
+    values: dict[str, Any] = {
+        _DIALECT: dialect,
+        "any_node": _Safe(dialect.any_node),
+        "any_relationship": _Safe(dialect.any_relationship),
+    }
+    values.update(identifiers)
     try:
-        any_names = {"any_node": _Safe(dialect.any_node), "any_relationship": _Safe(dialect.any_relationship)}
-        cypher = dialect.finished(
-            rendered(compiled(_environment(), template), {_DIALECT: dialect, **any_names, **dict(identifiers)})
-        )
+        cypher = dialect.finished(rendered(compiled(_environment(), template), values))
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:

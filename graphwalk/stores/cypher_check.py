@@ -75,9 +75,12 @@ def tokens_in(cypher: str) -> Iterator[Token]:
         kind, text = match.lastgroup or "", match[0]
         if kind == "space":
             continue
-        name = text[1:-1].replace("``", "`") if kind == "quoted" else text
-        # Folded first, as an engine may change the case of ſ, ı and K.
-        upper = name.casefold().upper() if kind in ("word", "quoted") else text
+        name = upper = text
+        if kind == "quoted":  # `a``b` is the name a`b
+            name = text[1:-1].replace("``", "`")
+        if kind in ("word", "quoted"):
+            # Folded first, as an engine may change the case of ſ, ı and K.
+            upper = name.casefold().upper()
         yield Token(kind, text, match.start(), name, upper)
 
 
@@ -86,6 +89,44 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
 
     `procedures`: those that it may call.
     """
+    tokens = _complete_tokens(cypher)
+    padded = [_END, _END, _END, *tokens, _END]
+    after_procedure = 0
+    """The place behind the name of the last procedure."""
+    for place, token in enumerate(padded[3:-1], 3):
+        if token.text not in ("(", ";") and token.upper not in _REFUSED:
+            continue
+        namespace, dot, before, _, after = padded[place - 3 : place + 2]
+        if token.text == ";":
+            raise CypherNotAllowedError("syntax", ";", cypher, token.at, "there is one query only")
+        # date.truncate(…), apoc.load.json(…)
+        if token.text == "(":
+            is_in_namespace = dot.text == "." and place != after_procedure
+            if is_in_namespace and namespace.name.lower() not in NAMESPACES:
+                name = f"{namespace.name}.{before.name}()"
+                reason = "functions of plug-ins cannot be called"
+                raise CypherNotAllowedError("not_offered", name, cypher, token.at, reason)
+            continue
+        if place > 3 and _is_name(dot, before, token, after):
+            continue
+        if token.upper == "CALL":
+            if after.text in ("{", "("):  # a subquery
+                continue
+            name, after_procedure = _procedure_at(padded, place + 1)
+            if name not in procedures:
+                reason = f"only {', '.join(sorted(procedures)) or 'no procedure'} may be called"
+                raise CypherNotAllowedError("not_offered", f"CALL {name}", cypher, token.at, reason)
+        elif token.upper in REACHES_OUT:
+            reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
+            raise CypherNotAllowedError("not_offered", token.upper, cypher, token.at, reason)
+        else:
+            reason = "it changes data, and this query only reads"
+            raise CypherNotAllowedError("write_refused", token.upper, cypher, token.at, reason)
+    return tokens
+
+
+def _complete_tokens(cypher: str) -> list[Token]:
+    """Return the tokens of a text that both engines read alike, that is closed, and begins as a query does."""
     if match := _AMBIGUOUS.search(cypher):
         reason = "write the character itself, and \\n for the end of a line"
         raise CypherNotAllowedError("syntax", repr(match[0]), cypher, match.start(), reason)
@@ -100,35 +141,17 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
         word = tokens[0].text if tokens else "an empty query"
         reason = f"a query begins with one of {', '.join(sorted(FIRST_WORDS))}"
         raise CypherNotAllowedError("syntax", word, cypher, 0, reason)
-    padded = [_END, _END, _END, *tokens, _END]
-    called = 0
-    """The place behind the name of the last procedure."""
-    for place, token in enumerate(padded[3:-1], 3):
-        if token.text not in ("(", ";") and token.upper not in _REFUSED:
-            continue
-        namespace, dot, before, _, after = padded[place - 3 : place + 2]
-        is_name = place > 3 and _is_name(dot, before, token, after)
-        if token.text == ";":
-            raise CypherNotAllowedError("syntax", ";", cypher, token.at, "there is one query only")
-        if token.upper == "CALL" and not is_name:
-            if after.text in ("{", "("):
-                continue
-            called, name = place + 2, after.name
-            while padded[called].text == "." and padded[called + 1].kind in ("word", "quoted"):
-                called, name = called + 2, f"{name}.{padded[called + 1].name}"
-            if name not in procedures:
-                reason = f"only {', '.join(sorted(procedures)) or 'no procedure'} may be called"
-                raise CypherNotAllowedError("not_offered", f"CALL {name}", cypher, token.at, reason)
-        elif token.upper in REACHES_OUT and not is_name:
-            reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
-            raise CypherNotAllowedError("not_offered", token.upper, cypher, token.at, reason)
-        elif token.upper in WRITES and not is_name:
-            reason = "it changes data, and this query only reads"
-            raise CypherNotAllowedError("write_refused", token.upper, cypher, token.at, reason)
-        elif token.text == "(" and dot.text == "." and place != called and namespace.name.lower() not in NAMESPACES:
-            name = f"{namespace.name}.{before.name}()"
-            raise CypherNotAllowedError("not_offered", name, cypher, token.at, "functions of plug-ins cannot be called")
     return tokens
+
+
+def _procedure_at(tokens: list[Token], place: int) -> tuple[str, int]:
+    """Return the name that begins at this place, db.index.fulltext.queryNodes, and the place behind it."""
+    name = tokens[place].name
+    place += 1
+    while tokens[place].text == "." and tokens[place + 1].kind in ("word", "quoted"):
+        name = f"{name}.{tokens[place + 1].name}"
+        place += 2
+    return name, place
 
 
 def check_model_query(query: str) -> list[Token]:
@@ -145,8 +168,10 @@ def check_model_query(query: str) -> list[Token]:
         near = query[error.at : error.at + 30] or "the end"
         raise ToolMistake("syntax", "query_syntax", at=error.at + 1, near=near, query=query) from None
     for token in tokens:
-        if token.text == "$" or token.name.startswith(OUR_PREFIX):
-            raise ToolMistake("not_offered", "query_not_offered", what="$" if token.text == "$" else OUR_PREFIX)
+        if token.text == "$":  # a parameter: a model has none
+            raise ToolMistake("not_offered", "query_not_offered", what="$")
+        if token.name.startswith(OUR_PREFIX):
+            raise ToolMistake("not_offered", "query_not_offered", what=OUR_PREFIX)
     return tokens
 
 

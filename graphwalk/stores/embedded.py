@@ -120,9 +120,13 @@ class EmbeddedDialect(Dialect):
     def reserved_name(self, tokens: Iterable[Token]) -> str | None:
         """Return the first reserved property name in a query: of `p.type`, `p {.type}` or `{type: "Dr"}`."""
         texts = [token.text for token in tokens]
-        for before, text, after in zip(texts, texts[1:], [*texts[2:], ""], strict=False):
-            is_property = (before == "." and after != "(") or (before in ("{", ",") and after == ":")
-            if is_property and (name := text.strip("`")) in self.reserved:
+        texts.append("")  # after the last one
+        for place in range(1, len(texts) - 1):
+            before, text, after = texts[place - 1 : place + 2]
+            is_read = before == "." and after != "("  # p.type, p {.type}; not point.distance(
+            is_in_map = before in ("{", ",") and after == ":"  # {type: "Dr"}
+            name = text.strip("`")
+            if (is_read or is_in_map) and name in self.reserved:
                 return name
         return None
 
@@ -241,22 +245,26 @@ def load_engine(graph: PropertyGraph) -> Any:
 def _parts(graph: PropertyGraph) -> Parts:
     """Yield the Cypher that loads a graph with safe names, and its rows."""
     numbers = count()
-    stored, several = stored_graph(graph), graph.has_several_labels
+    stored = stored_graph(graph)
+    several = graph.has_several_labels
     for names, rows in node_batches(stored, BATCH):
         for row in rows:
             # Without a title of its own a node would have one for `name` too.
             row["id"] = f"{_ID_MARK}{next(numbers)}"
             row.setdefault("title", None)
-        labels = ":".join(map(quote, (*([NODE] if several else []), *(names or (NO_LABEL,)))))
-        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", rows
-    tables = [table for table in stored.node_tables if len(table.numbers)]
-    for first in [NODE] if several else [table.label for table in tables]:
-        yield f"CREATE INDEX FOR (n:{quote(first)}) ON (n.key)", []
+        labels = list(names) or [NO_LABEL]
+        if several:
+            labels.insert(0, NODE)
+        pattern = ":".join(quote(label) for label in labels)  # `gw_node`:`Film`:`Award`
+        yield f"UNWIND $rows AS row CREATE (n:{pattern}) SET n += row", rows
+    indexed = [NODE] if several else [table.label for table in stored.node_tables if len(table.numbers)]
+    for label in indexed:
+        yield f"CREATE INDEX FOR (n:{quote(label)}) ON (n.key)", []
     for type_, pair, rows in relationship_batches(stored, BATCH, by_pair=not several):
-        source, target = map(quote, pair or (NODE, NODE))
+        source, target = pair or (NODE, NODE)
         query = (
             "UNWIND $rows AS row "
-            f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
+            f"MATCH (a:{quote(source)} {{key: row.s}}), (b:{quote(target)} {{key: row.t}}) "
             f"CREATE (a)-[r:{quote(type_)}]->(b) SET r += row.p"
         )
         yield query, rows
@@ -272,20 +280,30 @@ def plain_rows(rows: list[Row]) -> list[Row]:
 
 
 def _plain(value: Any) -> Any:
+    # ["gw_node", "Film"], the labels of a node, or any other list
     if isinstance(value, list):
         return [_plain(item) for item in value if not isinstance(item, str) or item not in _HIDDEN]
     if not isinstance(value, dict):
         return value
-    if (id_ := value.get("id")).__class__ is str and id_.startswith(_ID_MARK):  # the properties of a node
+    # {"id": "\0 7", "key": "f7", "name": …}, the properties of a node
+    id_ = value.get("id")
+    if id_.__class__ is str and id_.startswith(_ID_MARK):
         del value["id"]
         return value
+    # {"id": 7, "labels": ["Film"], "properties": {…}}
     if value.keys() == _NODE_KEYS:
-        properties = {
-            name: held
-            for name, held in value["properties"].items()
-            if name not in ("id", "type") and (name != "title" or held is not None)
-        }
-        return {"labels": _plain(value["labels"]), "properties": properties}
+        return {"labels": _plain(value["labels"]), "properties": _own_properties(value["properties"])}
+    # {"id": 9, "start": 7, "end": 3, "type": "BY", "properties": {…}}
     if value.keys() == _RELATIONSHIP_KEYS:
         return {"type": value["type"], "properties": value["properties"]}
     return {name: _plain(item) for name, item in value.items()}
+
+
+def _own_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of a node without those of the engine: its id, its type, and a title that it lacks."""
+    own: dict[str, Any] = {}
+    for name, value in properties.items():
+        is_of_engine = name in ("id", "type") or (name == "title" and value is None)
+        if not is_of_engine:
+            own[name] = value
+    return own

@@ -16,7 +16,7 @@ import numpy as np
 from anyascii import anyascii
 from numpy.typing import NDArray
 
-from graphwalk.graphs.graph import KEY, PropertyColumn, PropertyGraph, RelationshipTable, property_rows
+from graphwalk.graphs.graph import KEY, NodeTable, PropertyColumn, PropertyGraph, RelationshipTable, property_rows
 from graphwalk.graphs.values import shown
 
 Rows = list[dict[str, Any]]
@@ -35,33 +35,45 @@ class ChangedNames(NamedTuple):
     types: Mapping[str, str]
     properties: Mapping[str, str]
 
+    def columns(self, columns: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+        """Return the columns of a table under the safe names of their properties."""
+        return {self.properties.get(name, name): column for name, column in columns.items()}
+
 
 def changed_names(graph: PropertyGraph) -> ChangedNames:
     """Return the names that `with_safe_names` changes. `title` stays where the engine can tell it from `name`."""
-    properties = {name for columns in graph.all_columns() for name in columns}
+    labels: set[str] = set()
     by_label = defaultdict[str, set[str]](set)
     for table in graph.node_tables:
+        labels.update(table.labels)
         for label in table.labels or ("",):
             by_label[label].update(table.columns)
-    both = any({"name", "title"} <= names for names in by_label.values())
-    reserved = RESERVED if both or "title" not in properties else RESERVED - {"title"}
+    properties: set[str] = set()
+    for columns in graph.all_columns():
+        properties.update(columns)
+    reserved = RESERVED | {KEY}
+    has_both = any({"name", "title"} <= names for names in by_label.values())
+    if "title" in properties and not has_both:
+        reserved -= {"title"}
     return ChangedNames(
-        _safe_names(label for table in graph.node_tables for label in table.labels),
+        _safe_names(labels),
         _safe_names(table.type for table in graph.relationship_tables),
-        _safe_names(properties, reserved | {KEY}),
+        _safe_names(properties, reserved),
     )
 
 
 def _safe_names(names: Iterable[str], reserved: frozenset[str] = frozenset()) -> dict[str, str]:
-    taken = {*names}
+    """Return unsafe name → safe name, the same for the same names in any order."""
+    taken = set(names)
     unsafe = sorted(name for name in taken if name in reserved or not _SAFE.fullmatch(name))
     taken |= reserved
-    safe = {}
+    safe: dict[str, str] = {}
     for name in unsafe:
-        new = _UNSAFE_CHARACTERS.sub("_", anyascii(name))
-        new = new if _SAFE.fullmatch(new) else f"_{new}"
+        new = _UNSAFE_CHARACTERS.sub("_", anyascii(name))  # Größe → Grosse, a#b → a_b
+        if not _SAFE.fullmatch(new):
+            new = f"_{new}"  # 1st → _1st
         while new in taken:
-            new += "_"
+            new += "_"  # type → type_
         taken.add(new)
         safe[name] = new
     return safe
@@ -72,40 +84,31 @@ def with_safe_names(graph: PropertyGraph) -> PropertyGraph:
     names = changed_names(graph)
     if not any(names):
         return graph
-
-    def columns(old: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
-        return {names.properties.get(name, name): column for name, column in old.items()}
-
-    return replace(
-        graph,
-        node_tables=tuple(
-            replace(
-                table,
-                labels=tuple(sorted(names.labels.get(label, label) for label in table.labels)),
-                columns=columns(table.columns),
-            )
-            for table in graph.node_tables
-        ),
-        relationship_tables=tuple(
-            replace(table, type=names.types.get(table.type, table.type), columns=columns(table.columns))
-            for table in graph.relationship_tables
-        ),
-    )
+    node_tables: list[NodeTable] = []
+    for table in graph.node_tables:
+        labels = sorted(names.labels.get(label, label) for label in table.labels)
+        node_tables.append(replace(table, labels=tuple(labels), columns=names.columns(table.columns)))
+    relationship_tables: list[RelationshipTable] = []
+    for links in graph.relationship_tables:
+        type_ = names.types.get(links.type, links.type)
+        relationship_tables.append(replace(links, type=type_, columns=names.columns(links.columns)))
+    return replace(graph, node_tables=tuple(node_tables), relationship_tables=tuple(relationship_tables))
 
 
 def stored_graph(graph: PropertyGraph) -> PropertyGraph:
     """Return the graph with values as models see them: those that JSON lacks are text, in every store alike."""
+    nodes = [replace(table, columns=_stored_columns(table.columns)) for table in graph.node_tables]
+    links = [replace(table, columns=_stored_columns(table.columns)) for table in graph.relationship_tables]
+    return replace(graph, node_tables=tuple(nodes), relationship_tables=tuple(links))
 
-    def columns(typed: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
-        return {name: PropertyColumn(column.codes, tuple(map(shown, column.pool))) for name, column in typed.items()}
 
-    return replace(
-        graph,
-        node_tables=tuple(replace(table, columns=columns(table.columns)) for table in graph.node_tables),
-        relationship_tables=tuple(
-            replace(table, columns=columns(table.columns)) for table in graph.relationship_tables
-        ),
-    )
+def _stored_columns(columns: Mapping[str, PropertyColumn]) -> dict[str, PropertyColumn]:
+    """Return columns whose values are those of JSON: date(2001, 4, 25) → "2001-04-25"."""
+    stored: dict[str, PropertyColumn] = {}
+    for name, column in columns.items():
+        pool = tuple(shown(value) for value in column.pool)
+        stored[name] = PropertyColumn(column.codes, pool)
+    return stored
 
 
 def node_batches(graph: PropertyGraph, size: int) -> Iterator[tuple[tuple[str, ...], Rows]]:
@@ -122,17 +125,21 @@ def relationship_batches(graph: PropertyGraph, size: int, *, by_pair: bool = Fal
     With `by_pair` each batch joins nodes of two tables, whose first labels come second.
     """
     for table in graph.relationship_tables:
-        groups = _by_pair(graph, table) if by_pair else [(None, np.arange(len(table.sources)))]
+        groups: Iterable[tuple[Pair, NDArray[np.int64]]] = [(None, np.arange(len(table.sources)))]
+        if by_pair:
+            groups = _by_pair(graph, table)
         for pair, group in groups:
             for part in _parts(group, size):
-                sources, targets = table.sources[part].tolist(), table.targets[part].tolist()
-                rows = [
-                    {"s": graph.keys[source], "t": graph.keys[target], "p": properties}
-                    for source, target, properties in zip(
-                        sources, targets, property_rows(table.columns, part), strict=True
-                    )
-                ]
-                yield table.type, pair, rows
+                yield table.type, pair, _relationship_rows(graph, table, part)
+
+
+def _relationship_rows(graph: PropertyGraph, table: RelationshipTable, part: NDArray[np.int64]) -> Rows:
+    sources = table.sources[part].tolist()
+    targets = table.targets[part].tolist()
+    rows: Rows = []
+    for source, target, properties in zip(sources, targets, property_rows(table.columns, part), strict=True):
+        rows.append({"s": graph.keys[source], "t": graph.keys[target], "p": properties})
+    return rows
 
 
 def _parts(positions: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:

@@ -29,7 +29,7 @@ REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
 
 def main() -> None:
     """Load the graph from standard input, then answer queries."""
-    memory, longest = map(int, sys.argv[1:])
+    memory, longest = int(sys.argv[1]), int(sys.argv[2])
     kglite.set_query_warning_policy("silent")
     engine = kglite.KnowledgeGraph()
     while (part := json.loads(sys.stdin.buffer.readline())) is not None:
@@ -42,7 +42,7 @@ def main() -> None:
     while True:
         answer = json.dumps(_answer(engine, json.loads(queries.get())), default=str)
         if len(answer) > longest:
-            answer = json.dumps({"error": "too_large", "problem": ""})
+            answer = json.dumps(_error("too_large"))
         _write(answer.encode())
 
 
@@ -66,15 +66,19 @@ def _answer(engine: Any, query: dict[str, Any]) -> dict[str, Any]:
             row_limit=query["rows"],
             hide_structural_keys=True,
         )
-        return {"rows": result.to_list(), "total": result.diagnostics.get("total_rows") or len(result)}
+        total = result.diagnostics.get("total_rows") or len(result)
+        return {"rows": result.to_list(), "total": total}
     except kglite.CypherTimeoutError:
-        kind, problem = "timeout", ""
+        return _error("timeout")
     except MemoryError:
-        kind, problem = "memory", ""
+        return _error("memory")
     except REFUSALS as error:
-        kind, problem = "refused", str(error)
+        return _error("refused", str(error))
     except BaseException as error:  # a panic of the engine is a BaseException; no signal is handled here
-        kind, problem = "failed", f"{type(error).__name__}: {error}"
+        return _error("failed", f"{type(error).__name__}: {error}")
+
+
+def _error(kind: str, problem: str = "") -> dict[str, Any]:
     return {"error": kind, "problem": problem}
 
 

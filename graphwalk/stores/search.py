@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -65,7 +65,11 @@ def words_of(text: str) -> list[str]:
 
 def allowed_errors(word: str) -> int:
     """Return how many letters may be wrong in a word: the fuzziness AUTO of Elasticsearch."""
-    return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+    if len(word) < 3:
+        return 0
+    if len(word) < 6:
+        return 1
+    return 2
 
 
 class SearchText:
@@ -79,16 +83,22 @@ class SearchText:
 
     def rank(self, name: str, value: object) -> Rank | None:
         """Return how well a property matches, of a list its best text; None if it does not."""
-        texts = value if isinstance(value, tuple | list) else (value,)
-        return min(
-            filter(None, (self.rank_text(name, one, folded(one)) for one in texts if isinstance(one, str))),
-            default=None,
-        )
+        ranks: list[Rank] = []
+        for text in value if isinstance(value, tuple | list) else (value,):
+            if not isinstance(text, str):
+                continue
+            rank = self.rank_text(name, text, folded(text))
+            if rank is not None:
+                ranks.append(rank)
+        return min(ranks, default=None)
 
     def rank_text(self, name: str, text: str, plain: str) -> Rank | None:
         """Return how well a text matches; `plain`: the folded text."""
         match = self._match(text, plain)
-        return match and (*match, len(text), plain, name == KEY, name)
+        if match is None:
+            return None
+        way, errors = match
+        return way, errors, len(text), plain, name == KEY, name
 
     def _match(self, text: str, plain: str) -> tuple[int, int] | None:
         """Return the position in MATCHES and the number of typing errors, in the whole text or in each word."""
@@ -103,16 +113,23 @@ class SearchText:
         whole = OSA.distance(self.joined, plain.replace(" ", ""), score_cutoff=most)
         if whole <= most:
             return TYPING_ERRORS, whole
-        close = [process.extractOne(w, words, scorer=OSA.distance, score_cutoff=allowed_errors(w)) for w in self.words]
-        errors = [int(one[1]) for one in close if one is not None]
-        return (TYPING_ERRORS, sum(errors)) if errors and len(errors) == len(close) else None
+        if not self.words:
+            return None
+        errors = 0
+        for word in self.words:
+            closest = process.extractOne(word, words, scorer=OSA.distance, score_cutoff=allowed_errors(word))
+            if closest is None:
+                return None
+            _, distance, _ = closest
+            errors += int(distance)
+        return TYPING_ERRORS, errors
 
 
 def best_rows(ranked: Sequence[tuple[Rank, Row]]) -> list[Row]:
     """Return one row per node with the column `match`, the best first; typing errors only if nothing is better."""
     rows: dict[str, Row] = {}
-    better = [pair for pair in ranked if pair[0][0] < TYPING_ERRORS]
-    for rank, row in sorted(better or ranked, key=lambda pair: (pair[0], pair[1]["key"])):
+    without_errors = [(rank, row) for rank, row in ranked if rank[0] < TYPING_ERRORS]
+    for rank, row in sorted(without_errors or ranked, key=lambda pair: (pair[0], pair[1]["key"])):
         rows.setdefault(row["key"], {**row, "match": MATCHES[rank[0]]})
     return list(rows.values())[:MOST_ROWS]
 
@@ -126,9 +143,11 @@ class SearchIndex:
         """By folded text."""
         for entry in _texts_of(graph):
             self._entries[folded(entry.text)].append(entry)
-        words = {word: word for plain in self._entries for word in words_of(plain)}
-        self._spelled = {plain.replace(" ", ""): plain for plain in self._entries} | words
-        """Words, and texts without spaces → what texts contain."""
+        self._spelled = {plain.replace(" ", ""): plain for plain in self._entries}
+        """Words, and texts without spaces → what texts contain: "portofcall" → "port of call", "port" → "port"."""
+        for plain in self._entries:
+            for word in words_of(plain):
+                self._spelled[word] = word
         self._spellings = list(self._spelled)
         self._degrees = np.zeros(len(graph.keys), dtype=np.int64)
         for table in graph.relationship_tables:
@@ -154,24 +173,38 @@ class SearchIndex:
         """Rank the texts that contain one of the parts: of many, those with the whole text and the shortest."""
         texts = (plain for plain in self._entries if any(part in plain for part in parts))
         likely = nsmallest(_MOST_RANKED, texts, key=lambda plain: (sought.folded not in plain, len(plain)))
-        places = []
+        matches: list[tuple[Rank, int, _Entry]] = []
         for number, plain in enumerate(likely):
             for entry in self._entries[plain]:
                 rank = sought.rank_text(entry.name, entry.text, plain)
-                labels = entry.table.labels
-                if rank and (label is None or (label in labels if label else not labels)):
-                    places.append((rank, number, entry))
+                if rank is not None and entry.has_label(label):
+                    matches.append((rank, number, entry))
         ranked: list[tuple[Rank, Row]] = []
-        for rank, _, entry in nsmallest(5 * MOST_ROWS, places, key=itemgetter(0, 1)):  # a node may have several of them
-            table, position = entry.table, entry.position
-            value, numbers = entry.text, table.numbers[position : position + 1]
-            if entry.name != KEY:
-                column = table.columns[entry.name]
-                value, numbers = shown(column.pool[position]), table.numbers[column.codes == position]
-            for key, number in nsmallest(MOST_ROWS, ((self._keys[number], number) for number in numbers)):
-                row = {"key": key, "labels": list(table.labels), "property": entry.name, "value": value}
-                ranked.append((rank, {**row, "relationships": int(self._degrees[number])}))
+        # Five times as many texts as rows, since a node may have several of them.
+        for rank, _, entry in nsmallest(5 * MOST_ROWS, matches, key=itemgetter(0, 1)):
+            for row in self._rows_of(entry):
+                ranked.append((rank, row))
         return best_rows(ranked)
+
+    def _rows_of(self, entry: "_Entry") -> Iterator[Row]:
+        """Yield a row for each of the first nodes that have a text."""
+        table, position = entry.table, entry.position
+        value: Any
+        if entry.name == KEY:
+            value = entry.text
+            numbers = table.numbers[position : position + 1]
+        else:
+            column = table.columns[entry.name]
+            value = shown(column.pool[position])
+            numbers = table.numbers[column.codes == position]
+        for key, number in nsmallest(MOST_ROWS, ((self._keys[number], number) for number in numbers)):
+            yield {
+                "key": key,
+                "labels": list(table.labels),
+                "property": entry.name,
+                "value": value,
+                "relationships": int(self._degrees[number]),
+            }
 
 
 class _Entry(NamedTuple):
@@ -182,6 +215,14 @@ class _Entry(NamedTuple):
     position: int
     text: str
 
+    def has_label(self, label: str | None) -> bool:
+        """Tell whether its nodes have a label; "": none at all. None is every label."""
+        if label is None:
+            return True
+        if label == "":
+            return not self.table.labels
+        return label in self.table.labels
+
 
 def _texts_of(graph: PropertyGraph) -> Iterator[_Entry]:
     for table in graph.node_tables:
@@ -190,5 +231,6 @@ def _texts_of(graph: PropertyGraph) -> Iterator[_Entry]:
         for name, column in table.columns.items():
             for code in np.unique(column.codes[column.codes != MISSING]).tolist():
                 value = column.pool[code]
-                texts = value if isinstance(value, tuple) else (value,)
-                yield from (_Entry(table, name, code, text) for text in texts if isinstance(text, str))
+                for text in value if isinstance(value, tuple) else (value,):
+                    if isinstance(text, str):
+                        yield _Entry(table, name, code, text)

@@ -15,7 +15,7 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema, schema_of
 from graphwalk.graphs.text import graph_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.stores.sources import read_file
+from graphwalk.stores.open import read_file
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.tools.tool import load_tools
 

@@ -14,16 +14,17 @@ from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, call_tools, run_episode
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
+from graphwalk.background import run_in_background
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, manual
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.runs.background import run_in_background
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.runs.plan import GraphSources, PlannedEpisode, make_plan, sources_for
+from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
 from graphwalk.runs.play import RunModels
 from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
@@ -40,7 +41,7 @@ class Stage:
     planned: Sequence[PlannedEpisode]
     """One episode per task and setting."""
     weights: Mapping[str, float]
-    _sources: GraphSources
+    _graphs: OpenGraphs
     _references: dict[str, Task] = field(default_factory=dict)
     """Task id → the task with the figures of the expert's walk."""
 
@@ -64,17 +65,17 @@ class Stage:
         resolved = resolve(config, read_variables(), keys=False)
         for one in (resolved, *resolved.variants.values()):
             _check_levers(one.agent, lacks)
-        sources = sources_for(resolved, f"environment-{secrets.token_hex(4)}")
+        opened = graphs_of(resolved, f"environment-{secrets.token_hex(4)}")
         try:
-            plan = await make_plan(resolved, sources, lambda number: None)
+            plan = await make_plan(resolved, opened, lambda number: None)
         except BaseException:
-            await sources.aclose()
+            await opened.aclose()
             raise
-        return cls(resolved, plan.episodes, weights or {}, sources)
+        return cls(resolved, plan.episodes, weights or {}, opened)
 
     async def close(self) -> None:
         """Remove the loaded graphs."""
-        await self._sources.aclose()
+        await self._graphs.aclose()
 
     def __len__(self) -> int:
         return len(self.planned)

@@ -21,11 +21,12 @@ from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
 from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.plan import GraphSources, PlannedEpisode, PlannedGraph, episodes_about, make_plan
+from graphwalk.runs.plan import PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, key_of
 from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
@@ -112,8 +113,8 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
     Raise RunLogError or ConfigError if the folder is damaged or of an incompatible version.
     """
     experiment = logged_experiment(folder, variables, "embedded")
-    async with GraphSources() as sources:
-        plan = await make_plan(experiment, sources, lambda number: None)
+    async with OpenGraphs(variables) as graphs:
+        plan = await make_plan(experiment, graphs, lambda number: None)
         tools = await _tools_of(plan.episodes, experiment)
 
     def results() -> Iterator[Result]:

@@ -36,6 +36,16 @@ REPLAYED["questions with levers"] = {
     "suite": {"graphs": [{"nodes": 20}]},
     "agent": {"turn_limit": 6, "names_in_tools": 200, "answer": "tool", "nudges": 2, "tool_choice": "required"},
 }
+REPLAYED["questions with limits"] = {
+    "suite": {"graphs": [{"nodes": 20}]},
+    "agent": {
+        "turn_limit": 8,
+        "call_limit": 6,
+        "max_calls_per_turn": 1,
+        "compaction": "window",
+        "compaction_window": 1,
+    },
+}
 AGENTS = ("scripted/expert", "scripted/flawed")
 """A good and a bad scripted agent."""
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec, Usage
-from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import Budget, Cached, ReplyCache, wrap
+from graphwalk.models.stack import ModelStack
+from graphwalk.models.wrappers import Budget, ReplyCache
 
 ASK = (Message("user", "hi"),)
 LOOK = ToolSpec("look", "Look at a node.", {"type": "object", "properties": {"key": {"type": "string"}}})
@@ -56,8 +56,7 @@ def in_run(
     key: str = "task/tools/0",
     budget: Budget | None = None,
     **rest: Any,
-) -> Cached:
+) -> Model:
     """A model as one episode of a run calls it."""
-    budget = budget or Budget()
-    shared = wrap(model, limits or Limits(), budget=budget, **rest)
-    return Cached(with_tools(shared, agent or AgentConfig()), cache, budget, key)
+    stack = ModelStack(model, limits or Limits(), budget=budget or Budget(), cache=cache, **rest)
+    return stack.in_episode(key, agent or AgentConfig())

@@ -3,6 +3,7 @@
 import atexit
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,21 +17,25 @@ from inspect_ai.model import (
     ChatMessageTool,
     ChatMessageUser,
     GenerateConfig,
+    execute_tools,
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolParams
+from inspect_ai.tool import Tool, ToolDef, ToolParams
 
 from graphwalk.agent.loop import call_tool
+from graphwalk.background import await_in_background, run_in_background
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
-from graphwalk.runs.background import await_in_background, run_in_background
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.training.stage import OpenEpisode, Stage
 
 Text = str | None
 Int = int | None
 _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
 _MEASURES = ("correct", "f1", "grounded")
+_REFUSED = "refused"
+"""Field of the metadata of a tool message: why the rules of a run refused its call."""
 _LACKS = ("tool_protocol",)
 """Fields of `agent` that inspect_ai has no counterpart for."""
 
@@ -89,7 +94,7 @@ def _sample(episode: OpenEpisode) -> Sample:
 
 
 def _chat_message(message: Message) -> ChatMessage:
-    """Return a message of the prompt."""
+    """Return a message of the prompt or of the user."""
     return _MESSAGES[message.role](content=message.content or "")
 
 
@@ -98,23 +103,21 @@ def tools_of_graph(**arguments: Any) -> Solver:
     """Give the model the tools of its graph; also before a solver that replaces `walk`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        state.tools.extend(_tools(await _begin(arguments, state), state))
+        episode = await _begin(arguments, state)
+        state.tools.extend(_tool(spec, episode, state, []) for spec in episode.tools)
         return state
 
     return solve
 
 
-def _tools(episode: OpenEpisode, state: TaskState) -> list[Tool]:
-    """Return the tools at this point of an episode."""
-    return [_tool(spec, episode, state) for spec in episode.tools]
-
-
-def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState) -> Tool:
+def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState, results: list[ToolResult]) -> Tool:
+    """Return a tool of an episode, which adds each of its results to `results`."""
     toolbox: Any = episode.conversation.prompt.toolbox
 
     async def execute(**arguments: Any) -> str:
         call = ToolCall("", spec.name, json.dumps(arguments))
         result = await await_in_background(call_tool(toolbox, call, episode.agent))
+        results.append(result)
         state.completed = state.completed or result.final
         return result.content
 
@@ -125,29 +128,68 @@ def _tool(spec: ToolSpec, episode: OpenEpisode, state: TaskState) -> Tool:
 
 @solver
 def walk(**arguments: Any) -> Solver:
-    """Let the model call tools until it answers or reaches a limit of the experiment, with the nudges of a run."""
+    """Let the model call tools until it answers or reaches a limit of the experiment, by the rules of a run."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = await _begin(arguments, state)
-        choice: ToolChoice | None = "any" if episode.agent.tool_choice == "required" else None
-        while True:
-            forced = episode.must_answer
-            if forced:
-                state.messages.append(ChatMessageUser(content=episode.conversation.answer_now.content or ""))
-            state.tools = [] if forced else _tools(episode, state)
-            state.tool_choice = choice if state.tools else None
-            state = await generate(state, tool_calls="none" if forced else "single")
-            reply = state.output.message
-            if state.completed or forced:
-                return state
-            if reply.tool_calls and episode.tools:
-                episode.conversation = episode.conversation.replied(Reply(_message(reply)))
-            elif (next_user := episode.reply(reply.text)) is not None:
-                state.messages.append(ChatMessageUser(content=next_user))
-            else:
-                return state
+        while not (episode.ended or state.completed):
+            results: list[ToolResult] = []
+            _prepare(state, episode, results)
+            state = await generate(state, tool_calls="none")
+            if state.completed:  # by a limit of inspect_ai
+                break
+            reply = Reply(_message(state.output.message), finish_reason=state.output.stop_reason)
+            episode.conversation = episode.conversation.replied(reply)
+            if episode.conversation.next_step == "tools":
+                await _call_tools(state, episode, results)
+        return state
 
     return solve
+
+
+def _prepare(state: TaskState, episode: OpenEpisode, results: list[ToolResult]) -> None:
+    """Put the next request of a conversation into the state, which has all messages but those of the user.
+
+    The tools in it add what they return to `results`.
+    """
+    request = episode.conversation.request()
+    for place, message in enumerate(request.messages):
+        if place == len(state.messages):  # a nudge, a follow-up, or the request for the answer
+            state.messages.append(_chat_message(message))
+        elif message.role == "tool" and message.content != state.messages[place].text:  # left out by `compaction`
+            state.messages[place] = state.messages[place].model_copy(update={"content": message.content})
+    state.tools = [_tool(spec, episode, state, results) for spec in request.tools]
+    state.tool_choice = "any" if request.options.tool_choice == "required" else None
+
+
+async def _call_tools(state: TaskState, episode: OpenEpisode, results: list[ToolResult]) -> None:
+    """Let inspect_ai make the calls that the rules admit, and add the refusals of the others."""
+    asked = state.output.message
+    admitted = {call.id: call for call in episode.conversation.calls}
+    messages: list[ChatMessage] = []
+    if admitted:
+        calls = [call for call in asked.tool_calls or () if call.id in admitted]
+        history = [*state.messages[:-1], asked.model_copy(update={"tool_calls": calls})]
+        messages = (await execute_tools(history, state.tools)).messages
+    returned: list[ToolResult] = []
+    for message in messages:
+        if isinstance(message, ChatMessageTool) and message.tool_call_id in admitted:
+            returned.append(_result(message, admitted[message.tool_call_id], results))
+    episode.conversation = episode.conversation.returned(returned)
+    for refused in episode.conversation.turns[-1].results[len(returned) :]:
+        call, reason = refused.call, {_REFUSED: refused.error}
+        messages.append(
+            ChatMessageTool(content=refused.content, tool_call_id=call.id, function=call.name, metadata=reason)
+        )
+    state.messages.extend(messages)
+
+
+def _result(message: ChatMessageTool, call: ToolCall, results: list[ToolResult]) -> ToolResult:
+    """Return the result of a tool that is in a message, with its rows; a call that inspect_ai refused has none."""
+    for result in results:
+        if result.call.name == call.name and result.content == message.text:
+            return replace(result, call=call)
+    return ToolResult(call, message.text, error=None if message.error is None else message.error.type)
 
 
 @metric
@@ -176,8 +218,11 @@ def graphwalk(**arguments: Any) -> Scorer:
 
 
 async def _replay(episode: OpenEpisode, state: TaskState) -> None:
-    """Call the tools once more: a conversation has their texts alone. Calls that inspect_ai refused stay refused."""
-    refused = {m.tool_call_id for m in state.messages if isinstance(m, ChatMessageTool) and m.error is not None}
+    """Call the tools once more: a conversation has their texts alone. Calls that were refused stay refused."""
+    refused = set[str | None]()
+    for result in state.messages:
+        if isinstance(result, ChatMessageTool) and (result.error is not None or _REFUSED in (result.metadata or {})):
+            refused.add(result.tool_call_id)
     for message in map(_message, _replies(state)):
         if message.tool_calls and episode.tools and not episode.must_answer:
             calls = [(call.name, "" if call.id in refused else call.arguments) for call in message.tool_calls]

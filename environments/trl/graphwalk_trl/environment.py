@@ -13,9 +13,9 @@ from functools import reduce
 from operator import or_
 from typing import Any, ClassVar, Literal
 
+from graphwalk.background import run_in_background
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolSpec
-from graphwalk.runs.background import run_in_background
 from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
 
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}

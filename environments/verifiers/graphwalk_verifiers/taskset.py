@@ -8,8 +8,8 @@ from typing import Any
 import verifiers.v1 as vf
 from mcp.types import CallToolResult, TextContent, Tool
 
+from graphwalk.background import await_in_background, run_in_background
 from graphwalk.models.chat import Message
-from graphwalk.runs.background import await_in_background, run_in_background
 from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
 
 _LACKS = (*LOOP_OF_ANOTHER, "nudges")

@@ -6,9 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from graphwalk import CallOptions, Message, ModelError, Reply, ToolCall, ToolSpec
-from graphwalk.models.chat import Usage
-from graphwalk.variables import Variables
+from graphwalk.extend import CallOptions, Message, ModelError, Reply, ToolCall, ToolSpec, Usage, Variables
 
 PREFIX = "demo".upper()
 RETRYABLE = {408, 409, 425, 429, 500, 502, 503, 504, 529}

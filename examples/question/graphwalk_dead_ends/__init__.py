@@ -1,6 +1,6 @@
 """Number of nodes of a label that relationships lead to, but not from."""
 
-from graphwalk.suites.questions.kinds import GraphIndex, PythonPart, Rows
+from graphwalk.extend import GraphIndex, PythonPart, Rows
 
 
 class DeadEnds(PythonPart):

@@ -6,11 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.values import Row
-from graphwalk.stores.base import Database, GraphStore
-from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.variables import Variables
+from graphwalk.extend import Database, EmbeddedDatabase, GraphStore, PropertyGraph, Row, Variables
 
 # --- what the entry point names: a function that opens the database ---
 

@@ -5,9 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from graphwalk.config.strict import Spec, SuiteConfig
-from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
-from graphwalk.seeds import stdlib_random
+from graphwalk.extend import Node, PropertyGraph, Relationship, Spec, SuiteConfig, stdlib_random
 
 LABEL, TYPE = "Link", "NEXT"
 

@@ -7,17 +7,26 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from graphwalk.agent.prompt import Prompt
-from graphwalk.config.agent import AgentConfig, Scoring
-from graphwalk.config.templates import render_text
-from graphwalk.graphs.schema import Schema
-from graphwalk.models.chat import Message
-from graphwalk.models.scripted import Ask, Policy
-from graphwalk.models.trajectory import Trajectory
-from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.rows import compare_sets
-from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
+from graphwalk.extend import (
+    AgentConfig,
+    Ask,
+    Extraction,
+    GraphInstance,
+    LoadedGraph,
+    Message,
+    Player,
+    Policy,
+    Prompt,
+    Schema,
+    Score,
+    Scoring,
+    Suite,
+    Task,
+    Tasks,
+    Trajectory,
+    compare_sets,
+    render_text,
+)
 from graphwalk_demo.chains import ChainsConfig, chain_graph, make_chain
 
 FOLDER = Path(__file__).parent

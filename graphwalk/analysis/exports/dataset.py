@@ -19,7 +19,7 @@ from graphwalk.files.bulk import Row, cell
 from graphwalk.files.writing import make_folder, new_file, new_folder, write_whole
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.experiment import AnyExperiment
-from graphwalk.runs.plan import PlannedEpisode, make_plan, sources_for
+from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
@@ -124,8 +124,8 @@ def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None
 
 async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Row]]:
     """Return the rows of a split by configuration: the tasks of each setting, and the graphs."""
-    async with sources_for(experiment, f"dataset-{secrets.token_hex(4)}") as sources:
-        plan = await make_plan(experiment, sources, lambda number: None)
+    async with graphs_of(experiment, f"dataset-{secrets.token_hex(4)}") as opened:
+        plan = await make_plan(experiment, opened, lambda number: None)
         rows: dict[str, list[Row]] = {}
         for planned in plan.episodes:
             row = await _task_row(planned, experiment)

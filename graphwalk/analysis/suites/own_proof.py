@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from graphwalk.analysis.suites.groundedness import PossibleGraph
+from graphwalk.background import run_in_background
 from graphwalk.errors import GraphwalkError
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import SCALARS
 from graphwalk.models.trajectory import Trajectory
-from graphwalk.runs.background import run_in_background
 from graphwalk.stores.cypher_check import Token, tokens_in
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.own_questions.suite import OwnQuestionTask

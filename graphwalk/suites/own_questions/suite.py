@@ -22,8 +22,8 @@ from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import Policy
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.open import graph_in_memory
 from graphwalk.stores.search import folded
-from graphwalk.stores.sources import read_source
 from graphwalk.suites.extraction import Extraction, extract
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS, graph_prompt, own_graph_prompt, query_texts
 from graphwalk.suites.loaded_graph import (
@@ -161,7 +161,7 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     async def read_graphs(
         self, config: OwnQuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
-        yield own_instance(0, config.graphs[0], await read_source(config.graphs[0], variables))
+        yield own_instance(0, config.graphs[0], await graph_in_memory(config.graphs[0], variables))
 
     async def tasks(
         self, about: LoadedGraph, config: OwnQuestionsConfig, seed: int, agent: AgentConfig

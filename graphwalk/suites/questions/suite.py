@@ -7,7 +7,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.stores.sources import read_source
+from graphwalk.stores.open import graph_in_memory
 from graphwalk.suites.graph_prompts import GRAPH_SETTINGS
 from graphwalk.suites.loaded_graph import (
     GraphInstance,
@@ -45,7 +45,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self, config: QuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            graph = None if isinstance(entry, GeneratedGraph) else await read_source(entry, variables)
+            graph = None if isinstance(entry, GeneratedGraph) else await graph_in_memory(entry, variables)
             for instance in _instances(place, entry, seed, graph):
                 yield instance
 

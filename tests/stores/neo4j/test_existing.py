@@ -13,7 +13,7 @@ from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.neo4j import existing_schema
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.tools.encodings import decode_notes, next_pages, read_rows
 from graphwalk.variables import Variables
 from tests.forked_commands import graphwalk
@@ -120,8 +120,9 @@ async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
 async def test_a_database_is_opened_by_its_name(neo4j_server: Variables) -> None:
     with pytest.raises(StoreError, match="no database 'nowhere'"):
         await ExistingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
-    async with open_source(GraphSource(neo4j="neo4j"), neo4j_server) as opened:
-        assert (opened.name, opened.graph, opened.store.kind) == ("neo4j", None, "neo4j")
+    async with OpenGraphs(neo4j_server) as graphs:
+        store = await graphs.open(GraphSource(neo4j="neo4j"))
+        assert (store.graph, store.kind) == (None, "neo4j")
 
 
 async def test_values_are_looked_up_as_shown(own: OwnDatabase) -> None:
@@ -213,9 +214,10 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase
 
 async def test_the_limit_of_a_query_is_that_of_the_experiment(neo4j_server: Variables) -> None:
     source = GraphSource(neo4j=neo4j_server.get("NEO4J_DATABASE") or "neo4j")
-    async with open_source(source, neo4j_server, timeout_seconds=0.5) as opened:
+    async with OpenGraphs(neo4j_server, timeout_seconds=0.5) as graphs:
+        store = await graphs.open(source)
         with pytest.raises(QueryLimitError):
-            await opened.store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")
+            await store.run("UNWIND range(1, 1000000000000) AS n WITH n WHERE n < 0 RETURN n")
 
 
 @pytest.mark.extended

@@ -16,9 +16,10 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
-from graphwalk.runs.plan import GraphSources, Plan, make_plan
+from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.resolve import Experiment, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.graphwalks.suite import GraphwalksConfig, GraphwalksSuite, Problem, ProblemSpec
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.variables import Variables
@@ -41,7 +42,7 @@ def experiment_on(suite: Mapping[str, Any], **fields: Any) -> Experiment:
 
 
 async def planned(suite: Mapping[str, Any], **fields: Any) -> Plan:
-    return await make_plan(experiment_on(suite, **fields), GraphSources(), lambda tasks: None)
+    return await make_plan(experiment_on(suite, **fields), OpenGraphs(Variables()), lambda tasks: None)
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
@@ -99,7 +100,7 @@ async def test_wrong_configurations_are_refused(tmp_path: Path, suite: dict[str,
 
 async def test_without_tools_the_prompt_of_a_row_is_sent_as_it_is(tmp_path: Path) -> None:
     experiment = experiment_on({"file": str(written(tmp_path, ROWS))}, settings=["no_tools"], models=["openai-api/x/y"])
-    experiment_plan = await make_plan(experiment, GraphSources(), lambda tasks: None)
+    experiment_plan = await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
     for planned_episode, record in zip(experiment_plan.episodes, ROWS, strict=True):
         (message,) = (await planned_episode.prompt(experiment)).messages
         assert (message.role, message.content) == ("user", record["prompt"])
