@@ -26,6 +26,7 @@ from graphwalk.runs.record import judge
 from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.reference import CachedTools
+from graphwalk.suites.setting import Setting
 from graphwalk.tools.schema_text import schema_fits
 
 EXPERTS = ("expert", "cypher")
@@ -42,7 +43,7 @@ class _Setup:
     `limits.episode_usd`; None without this limit, and for a model without a known price.
     """
 
-    setting: str
+    setting: Setting
     window: int | None
     priced_as: str | None
 
@@ -161,7 +162,9 @@ async def _play_expert(
     """
     suite, task, setting = experiment.suite, planned.task, planned.key.setting
     experiment = experiment.of(setting)
-    able = (name for name in EXPERTS if name in suite.players and can_play(suite, f"scripted/{name}", setting, task))
+    able = (
+        name for name in EXPERTS if name in suite.players and can_play(suite, f"scripted/{name}", setting.name, task)
+    )
     expert = next(able, None)
     target = json.dumps(task.target, ensure_ascii=False, default=str)
     player = await planned.scripted(expert, experiment) if expert else ScriptedModel("target", _answer(target))
@@ -184,7 +187,7 @@ async def _play_expert(
     return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
 
 
-def _setup_of(experiment: Experiment, model: str, setting: str, windows: Mapping[str, int | None]) -> _Setup:
+def _setup_of(experiment: Experiment, model: str, setting: Setting, windows: Mapping[str, int | None]) -> _Setup:
     counts_dollars = experiment.config.limits.episode_usd is not None and model in experiment.prices
     return _Setup(setting, windows.get(model), priced_as=model if counts_dollars else None)
 
@@ -246,8 +249,8 @@ async def check_setup(
         if all(one.correct is not None for one in episodes):
             right = (sum(bool(one.correct) for one in episodes), len(episodes))
         # The dearest model solves the fewest within `limits.episode_usd`.
-        other = solved.get(setup.setting, right)
-        solved[setup.setting] = None if right is None or other is None else min(right, other)
+        other = solved.get(str(setup.setting), right)
+        solved[str(setup.setting)] = None if right is None or other is None else min(right, other)
     return solved
 
 
@@ -270,7 +273,7 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
             usd = 0.0
         elif price is not None:
             usd = price.price.cost(counts["new_tokens"], counts["repeated_tokens"], counts["output_tokens"])
-        rows.append(ModelEstimate(model=model, setting=setting, episodes=number, usd=usd, **counts))
+        rows.append(ModelEstimate(model=model, setting=str(setting), episodes=number, usd=usd, **counts))
     return RunEstimate(
         experiment.config.name,
         Counter(task.template for task, _ in plan.tasks),
@@ -292,7 +295,7 @@ def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
     cluster_of = {task.task_id: cluster(task.task_id, task.model_dump(mode="json")) for task, _ in plan.tasks}
     clusters: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
     for planned in plan.episodes:
-        clusters[planned.key.model, planned.key.setting].add(cluster_of[planned.key.task_id])
+        clusters[planned.key.model, str(planned.key.setting)].add(cluster_of[planned.key.task_id])
     pairs = [pair for pair in combinations(clusters, 2) if settings is None or is_primary(*pair, settings)]
     units = [_units(common) for first, second in pairs if (common := clusters[first] & clusters[second])]
     family = f"Primary comparison {' against '.join(settings)}" if settings else "All pairs of players"

@@ -26,7 +26,7 @@ from graphwalk.runs.plan import GraphSources, make_plan
 from graphwalk.runs.record import Result, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
-from graphwalk.suites.suite import Task, setting_of, suite_named
+from graphwalk.suites.suite import Task, suite_named
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
@@ -46,7 +46,7 @@ def explain_episode(
     """Return the explanation of a scored episode as JSON data; `steps`: with its potentials."""
     if score["extraction_stage"] == TOO_LONG:
         trajectory = with_short_reply(trajectory)
-    explanation = analysis.explain(task, setting_of(setting), trajectory, answer, score)
+    explanation = analysis.explain(task, setting, trajectory, answer, score)
     potentials = analysis.potentials(task, trajectory) if steps else None
     return {**explanation.model_dump(mode="json"), "potentials": potentials}
 
@@ -61,7 +61,7 @@ def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
         nothing = analysis.explanation_type(missing="evidence missing: the task cannot be read")
         return {**nothing.model_dump(mode="json"), "potentials": None}
     return explain_episode(
-        analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
+        analysis, task, result.key.setting.name, result.trajectory, result.answer, result.score, steps=steps
     )
 
 

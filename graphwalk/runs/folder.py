@@ -308,7 +308,9 @@ class RunFolder:
     def results_digest(self) -> str:
         """Return the SHA-256 of key, exit status, answer and score of each episode."""
         last = {key_of(record): record for record in self.records()}
-        values = ([*key, *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last))
+        values = (
+            [*key.as_dict().values(), *map(last[key].get, ("exit_status", "answer", "score"))] for key in sorted(last)
+        )
         lines = (json.dumps(value, sort_keys=True) for value in values)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

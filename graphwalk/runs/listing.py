@@ -9,6 +9,7 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.runs.record import key_of
+from graphwalk.suites.setting import Setting
 
 State = Literal["finished", "not finished", "unreadable"]
 
@@ -52,7 +53,7 @@ def listed(folder: RunFolder) -> ListedRun:
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
     last = {key_of(record): record for record in folder.records()}
-    repeats: dict[str, dict[tuple[str, str], list[float]]] = {}
+    repeats: dict[str, dict[tuple[Setting, str], list[float]]] = {}
     for key, record in last.items():
         if record["score"] is not None and record["score"]["correct"] is not None:  # None: an answer of `ask`
             repeats.setdefault(key.model, {}).setdefault((key.setting, key.task_id), []).append(

@@ -20,7 +20,8 @@ from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import QUERY_SECONDS, open_source
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Task, setting_of
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task
 from graphwalk.variables import Variables
 
 _LOGGER = logging.getLogger("graphwalk")
@@ -128,15 +129,16 @@ class PlannedEpisode:
 
     async def prompt(self, experiment: Experiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        setting, agent = setting_of(self.key.setting), experiment.of(self.key.setting).agent
+        setting, agent = self.key.setting.name, experiment.of(self.key.setting).agent
         prompt = await self.task.prompt(self.graph.about, setting, agent)
         return with_levers(prompt, self.task, setting, agent)
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
         schema = await self.graph.about.whole_schema()
-        setting = setting_of(self.key.setting)
-        seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
+        setting = self.key.setting.name
+        key = self.key._replace(setting=Setting(setting))  # one walk for all variants
+        seed = seed_for(experiment.config.seed, "player", key.text)
         player = experiment.suite.players[name]
         random = stdlib_random(seed, *player.purpose, self.task.task_id)
         model = player.model(f"scripted/{name}", self.task, setting, schema, random)
@@ -176,11 +178,12 @@ def _possible_episodes(
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
-            plain = setting_of(setting)
-            if plain not in graph.left_out and experiment.suite.asks(task, plain, experiment.config.suite):
+            if setting.name in graph.left_out:
+                continue
+            if experiment.suite.asks(task, setting.name, experiment.config.suite):
                 for model in experiment.models:
                     planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
-                    yield planned, can_play(experiment.suite, model, setting, task)
+                    yield planned, can_play(experiment.suite, model, setting.name, task)
 
 
 async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Callable[[int], None]) -> Plan:
@@ -208,7 +211,7 @@ async def make_plan(experiment: Experiment, sources: GraphSources, on_tasks: Cal
                 if playable:
                     plan.episodes.append(planned)
                     continue
-                model, setting = planned.key.model, setting_of(planned.key.setting)
+                model, setting = planned.key.model, planned.key.setting.name
                 player = suite.players[model.partition("/")[2]]
                 cannot = f"this scripted agent cannot play {setting}"
                 unplayed[model, player.why_not(task) if setting in player.settings else cannot] += 1

@@ -10,7 +10,8 @@ from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
-from graphwalk.suites.suite import Task, setting_of
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task
 
 _SHORT = 1_000
 """Characters of a reply that is too long which its score reads."""
@@ -67,13 +68,16 @@ class EpisodeKey(NamedTuple):
 
     task_id: str
     model: str
-    setting: str
-    """With a variant of the run: "tools:turn_limit=5"."""
+    setting: Setting
     repeat: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Return the fields as in files, with the setting as text."""
+        return {**self._asdict(), "setting": str(self.setting)}
 
     @property
     def text(self) -> str:
-        return "\x1f".join([self.task_id, self.model, self.setting, str(self.repeat)])
+        return "\x1f".join([self.task_id, self.model, str(self.setting), str(self.repeat)])
 
     @property
     def in_words(self) -> str:
@@ -128,7 +132,7 @@ class Result:
         """Return the record, with the fields in the order of the file."""
         return {
             "schema_version": RUN_VERSION,
-            **self.key._asdict(),
+            **self.key.as_dict(),
             "exit_status": str(self.exit_status),
             "answer": self.answer,
             "score": self.score,
@@ -160,7 +164,7 @@ class Result:
 
 def key_of(record: Mapping[str, Any]) -> EpisodeKey:
     """Return the key of the episode of a record."""
-    return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
+    return EpisodeKey(record["task_id"], record["model"], Setting.parse(record["setting"]), record["repeat"])
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ class EpisodeFilter:
     tasks: Collection[str] | None = None
 
     def __call__(self, key: EpisodeKey) -> bool:
-        if self.settings is not None and not {key.setting, setting_of(key.setting)} & set(self.settings):
+        if self.settings is not None and not {str(key.setting), key.setting.name} & set(self.settings):
             return False
         filters = ((self.models, key.model), (self.tasks, key.task_id))
         return all(wanted is None or value in wanted for wanted, value in filters)
@@ -203,7 +207,7 @@ def episode_row(result: Result, fields: Iterable[str]) -> dict[str, Any]:
     score = {name: (result.score or {}).get(name) for name in fields}
     usage = result.as_dict()["usage"]
     row = {
-        **result.key._asdict(),
+        **result.key.as_dict(),
         "exit_status": str(result.exit_status),
         "error": result.trajectory.error,
         "answer": result.answer,

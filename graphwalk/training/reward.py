@@ -22,7 +22,8 @@ from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
-from graphwalk.suites.suite import Task, setting_of, suite_named
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task, suite_named
 from graphwalk.tools.observed import tool_evidence, wasted_calls
 
 
@@ -65,6 +66,7 @@ def reward(
     scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight.
     """
     chosen = validate(Weights, dict(weights or {}), "weights")
+    setting = Setting.parse(setting).name
     answer, score = judge(task, trajectory)
     if score is None:
         return None
@@ -76,7 +78,7 @@ def reward(
         "calls": None,
         "format": _form(score),
     }
-    if setting_of(setting) in ("tools", "write_cypher") or trajectory.results:
+    if setting in ("tools", "write_cypher") or trajectory.results:
         calls = sum(not result.is_note for result in trajectory.results)
         parts["waste"] = max(0.0, 1 - sum(wasted_calls(trajectory)) / calls) if calls else 1.0
         parts["calls"] = min(1.0, task.reference_calls / max(1, calls)) if task.reference_calls else None
@@ -114,7 +116,7 @@ def _evidence(task: Task, setting: str, trajectory: Trajectory, answer: Any, sco
     turns = (replace(turn, results=tuple(one for one in turn.results if one.final)) for turn in trajectory.turns)
     without_calls = replace(trajectory, turns=tuple(turns))
     unproven = _explanation(task, setting, without_calls, answer, score)["grounded"] is None
-    if unproven and (setting_of(setting) != "tools" or not isinstance(answer, list)):
+    if unproven and (setting != "tools" or not isinstance(answer, list)):
         return None
     rows = [[item.get(name) for name in task.target[0]] if isinstance(item, dict) else [item] for item in answer]
     cells = (value for row in rows for value in row)

@@ -88,7 +88,7 @@ class Stage:
 
     @cached_property
     def _numbers(self) -> Mapping[tuple[str, str], int]:
-        return {(one.key.task_id, one.key.setting): number for number, one in enumerate(self.planned)}
+        return {(one.key.task_id, str(one.key.setting)): number for number, one in enumerate(self.planned)}
 
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
@@ -112,7 +112,7 @@ class Stage:
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
             start = Conversation(await planned.prompt(experiment), experiment.agent)
             trajectory = await run_episode(Episode(start, model, experiment.options))
-        earned = reward(planned.task, trajectory, setting=planned.key.setting, weights=self.weights)
+        earned = reward(planned.task, trajectory, setting=planned.key.setting.name, weights=self.weights)
         assert earned is not None
         return trajectory, earned
 
@@ -224,7 +224,7 @@ class OpenEpisode:
     def _take(self, conversation: Conversation) -> None:
         self.conversation = conversation
         if conversation.over:
-            setting, weights = self.planned.key.setting, self.stage.weights
+            setting, weights = self.planned.key.setting.name, self.stage.weights
             self.earned = reward(self.task, self.trajectory, setting=setting, weights=weights)
 
     @property
@@ -241,7 +241,7 @@ class OpenEpisode:
         """Return the answer, and its score with the explanation, as those of a run."""
         answer, score = judge(self.task, self.trajectory, None, self.stage.experiment.config.scoring)
         assert score is not None  # no episode ends by an infrastructure error here
-        analysis, setting = analysis_of(self.stage.experiment.suite), self.planned.key.setting
+        analysis, setting = analysis_of(self.stage.experiment.suite), self.planned.key.setting.name
         explanation = explain_episode(analysis, self.task, setting, self.trajectory, answer, score)
         del explanation["potentials"]
         return answer, {**score, **explanation}

@@ -27,7 +27,7 @@ from graphwalk.models.finish_reasons import is_unknown
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
+from graphwalk.suites.setting import Setting
 
 PLAYER = ("model", "setting")
 _KEY = (*PLAYER, "task_id", "repeat")
@@ -167,11 +167,11 @@ def chosen(episodes: pl.DataFrame, models: Sequence[str], settings: Sequence[str
     """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name."""
     players = players_of(episodes)
     played = {setting for _, setting in players}
-    names = {model for model, _ in players} | played | set(map(setting_of, played))
+    names = {model for model, _ in players} | played | {Setting.parse(setting).name for setting in played}
     if unknown := [name for name in (*models, *settings) if name not in names]:
         choices = ", ".join(sorted(map(" ".join, players))) or "none yet"
         raise ConfigError(f"no model or setting {unknown[0]!r} in this run", hint=f"one of: {choices}")
-    of_settings = [one for one in played if not settings or one in settings or setting_of(one) in settings]
+    of_settings = [one for one in played if not settings or one in settings or Setting.parse(one).name in settings]
     of_models = models or [model for model, _ in players]
     return episodes.filter(pl.col("model").is_in(of_models), pl.col("setting").is_in(of_settings))
 

@@ -29,7 +29,6 @@ from graphwalk.runs.experiment import (
 from graphwalk.runs.folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
 from graphwalk.version import SCHEMA_VERSION
 
 
@@ -215,7 +214,7 @@ def _published(
     if differences:
         hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
         return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
-    reference, settings = declared.references[name](), set(map(setting_of, config["settings"]))
+    reference, settings = declared.references[name](), set(config["settings"])
 
     def played(rows: Iterable[ReportRow]) -> tuple[ReportRow, ...]:
         return tuple(row for row in rows if row["setting"] in settings)

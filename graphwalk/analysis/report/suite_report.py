@@ -16,7 +16,7 @@ from graphwalk.analysis.report.text_table import FORMATS, Column
 from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
-from graphwalk.suites.suite import setting_of
+from graphwalk.suites.setting import Setting
 
 Reader = Callable[[ResultRecord], float | None]
 """Returns a number of a result; None means unknown."""
@@ -184,7 +184,7 @@ def _tokens(result: ResultRecord) -> float | None:
 
 
 def _furthest(result: ResultRecord) -> float | None:
-    values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
+    values = result.get("potentials") if Setting.parse(result["setting"]).name in ("tools", "write_cypher") else None
     return max(values) if values else None
 
 

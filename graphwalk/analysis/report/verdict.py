@@ -27,7 +27,7 @@ from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_de
 from graphwalk.analysis.statistics import ALPHA, holm, lower_bound_in_words, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
+from graphwalk.suites.setting import Setting
 
 _MOST_PLAYERS = 3
 """Players in one sentence each, if no two share tasks."""
@@ -95,10 +95,10 @@ def is_primary(first: Player, second: Player, settings: Iterable[str] | None) ->
         return False
     first_model, first_name = first
     second_model, second_name = second
-    first_setting, _, first_variant = first_name.partition(":")
-    second_setting, _, second_variant = second_name.partition(":")
-    same_model = first_model == second_model and first_variant == second_variant
-    return same_model and {first_setting, second_setting} == set(settings)
+    first_setting = Setting.parse(first_name)
+    second_setting = Setting.parse(second_name)
+    same_model = first_model == second_model and first_setting.variant == second_setting.variant
+    return same_model and {first_setting.name, second_setting.name} == set(settings)
 
 
 def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _secondary(
 
 def _is_of_walking(difference: _Difference) -> bool:
     """Return True if two players are one model, in the same variant, with tools and in another setting."""
-    settings = {setting_of(setting) for _, setting in (difference.first, difference.second)}
+    settings = {Setting.parse(setting).name for _, setting in (difference.first, difference.second)}
     return "tools" in settings and is_primary(difference.first, difference.second, settings)
 
 
