@@ -1,7 +1,7 @@
 """Print the cost of a run, or check its setup, instead of running it (`--dry-run`, `--check-setup`)."""
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import counted
 from graphwalk.terminal import data, progress_bar, run_async, stdout
@@ -32,7 +32,7 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
 def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     """Print tasks, calls, tokens and cost of a run."""
     from graphwalk.analysis.estimate import estimate_run
-    from graphwalk.analysis.report.text_table import Column, TextTable, dollars, rendered, short
+    from graphwalk.analysis.report.text_table import Column, TableRow, TextTable, dollars, rendered, short
     from graphwalk.runs.resolve import context_windows
 
     estimate = run_async(estimate_run(experiment, run_async(context_windows(experiment))))
@@ -50,14 +50,19 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
         Column("output\ntokens", "output_tokens", short),
         Column("cost", "usd", dollars),
     )
-    rows = [vars(row) for row in estimate.rows]
+    rows = [TableRow(vars(row)) for row in estimate.rows]
     if len(rows) > 1:
-        fields = [
-            column.field for column in columns if not column.name and all(row[column.field] is not None for row in rows)
-        ]
-        rows.append({"model": "all", "setting": "", **{field: sum(row[field] for row in rows) for field in fields}})
+        total: dict[str, Any] = {"model": "all", "setting": ""}
+        for column in columns:
+            figures = [row.values[column.field] for row in rows]
+            # The cost of a model may be unknown, and so is that of all.
+            if not column.name and None not in figures:
+                total[column.field] = sum(figures)
+        rows.append(TableRow(total))
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
     data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
     stdout().print(rendered(TextTable("", columns, rows), columns, stdout().width))
-    for note in (*(f"Price of {model}: {price}." for model, price in estimate.prices.items()), *estimate.notes):
+    for model, price in estimate.prices.items():
+        data(f"* Price of {model}: {price}.")
+    for note in estimate.notes:
         data(f"* {note}")

@@ -50,7 +50,7 @@ async def test_merged_shards_are_the_undivided_run(tmp_path: Path, shards: list[
     assert merged == straight
     ours, theirs = report_of(new.folder), report_of(whole)
     assert ours.incomplete is None
-    assert [row["accuracy"] for row in ours.rows] == [row["accuracy"] for row in theirs.rows]
+    assert [row.figures["accuracy"] for row in ours.rows] == [row.figures["accuracy"] for row in theirs.rows]
     assert (await resume(new.folder.path)).finished == 9
 
 
