@@ -6,7 +6,7 @@ could not be explained or computed, perhaps because a file is away, is not kept:
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ from graphwalk.runs.background import run_in_background
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import tasks_digest
 from graphwalk.runs.plan import GraphSources, make_plan
-from graphwalk.runs.record import Result, key_of, with_short_reply
+from graphwalk.runs.record import Result, ResultRecord, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.suites.extraction import TOO_LONG
 from graphwalk.suites.suite import Task, suite_named
@@ -74,7 +74,8 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
         yield from folder.records()
         return
     explanations, references = _read_file(folder)
-    is_new, is_final = False, True
+    is_new = False
+    is_final = True
     if references is None:
         references, is_final = _reference_figures(folder)
         is_new = is_final
@@ -86,6 +87,7 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
             if record["score"] is None:
                 yield {**record, "task": task}
                 continue
+
             key = f"{key_of(record).text}\x1f{checksum}"
             explanation = explanations.pop(key, None)
             if explanation is None:
@@ -94,12 +96,18 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
                 done()
             if not explanation["missing"]:
                 lines.append(encode_line({"of": key, "explanation": explanation}))
-            fields = {name: value for name, value in explanation.items() if name != "potentials"}
-            score = {**record["score"], **fields}
-            yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
+            yield _joined(record, task, explanation)
     if is_new:
-        with suppress(GraphwalkError, OSError):  # a folder that is only read
+        # A folder may be one that is only read.
+        with suppress(GraphwalkError, OSError):
             write_whole(folder.path / "analysis.jsonl", lines)
+
+
+def _joined(record: ResultRecord, task: Mapping[str, Any], explanation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result with its explanation in its score, and the potentials beside it."""
+    score = {**record["score"], **explanation}
+    del score["potentials"]
+    return {**record, "score": score, "potentials": explanation["potentials"], "task": task}
 
 
 def _origin(folder: RunFolder) -> dict[str, Any]:
@@ -142,11 +150,12 @@ def _reference_figures(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bo
 
 async def _walked_again(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bool]:
     experiment = logged_experiment(folder, Variables())
-    analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
+    analysis = analysis_of(experiment.suite)
     if analysis.expert is None:
         return {}, True
     async with GraphSources() as sources:
         plan = await make_plan(experiment, sources, lambda number: None)
+        figures: dict[str, dict[str, int]] = {}
         then = folder.read_manifest()["fingerprint"].get("tasks", {}).get("sha256")
         is_final = tasks_digest(task for task, _ in plan.tasks) == then
         for task, graph in plan.tasks:
