@@ -75,6 +75,7 @@ def _parts(episodes: pl.DataFrame, grouping: Grouping | None) -> dict[Group | No
 def _pair(figures: pl.DataFrame, suite: SuiteReport, group: Group | None) -> Pair:
     """Return a pair from its lines of `statistics.compare`, one for each measure; p is not adjusted yet."""
     kinds = {measure.name: measure.kind for measure in suite.measures}
+    # {"first_model": "a/one", …, "measure": "accuracy", "value": 0.33, "low": 0.1, "high": 0.5, "p_value": 0.031, …}
     lines = figures.to_dicts()
     measures = {line["measure"]: _difference(line, kinds[line["measure"]]) for line in lines}
     first = Contestant.parse(lines[0]["first_model"], lines[0]["first_setting"])
@@ -345,6 +346,7 @@ def _chosen(
 
     Raise ConfigError for fewer than two contestants.
     """
+    # Models are chosen by the names in their runs: "openai/gpt-4.1" may be called "Large" there.
     name_of: dict[str, str] = {}
     for run in runs:
         name_of.update(run.names)
@@ -373,6 +375,7 @@ def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
 def _setup_differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
     """Return a line for each difference in version, configuration and texts: `agent.turn_limit: 30 → 20`."""
     lines = []
+    # Not checked: another version may score alike, which the scorer's own version tells.
     versions = (first.manifest.get("graphwalk_version"), second.manifest.get("graphwalk_version"))
     if versions[0] != versions[1]:
         lines.append(f"version: {versions[0]} → {versions[1]}")

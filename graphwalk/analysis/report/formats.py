@@ -78,8 +78,9 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         yield comparison_table(report.memorisation_test, suite.compared, "Memorisation test (graph − copy)")
     for grouping in suite.groupings:
         rows = report.all_rows(grouping.name)
+        groups = {row.group for row in rows}
         # A single group says what the table overall does.
-        if len({row.group for row in rows}) < 2 and not _any_published(rows):
+        if len(groups) < 2 and not _any_published(rows):
             continue
         is_one_row = suite.one_row_per_group and len(report.rows) <= _MOST_CONTESTANTS_ACROSS
         if is_one_row and not report.follows_paper:
@@ -129,7 +130,9 @@ def _table(
     lines = [_table_row(row, grouping) for row in rows]
     names = _name_columns(rows, grouping)
     shown = _columns_to_show(report, columns, lines)
-    return TextTable(title, (*names, *shown), lines, note if _any_published(rows) else "")
+    if not _any_published(rows):
+        note = ""
+    return TextTable(title, tuple(names + shown), lines, note)
 
 
 def _table_row(row: ReportRow, grouping: Grouping | None) -> TableRow:
@@ -142,7 +145,8 @@ def _name_columns(rows: Sequence[ReportRow], grouping: Grouping | None) -> list[
     if grouping is None:
         return [_MODEL, _SETTING]
     names = [_group_column(grouping), _MODEL]
-    if len({row.setting for row in rows if row.setting.name != BASELINE}) > 1:
+    settings = {row.setting for row in rows if row.setting.name != BASELINE}
+    if len(settings) > 1:
         names.append(_SETTING)
     return names
 
@@ -162,7 +166,8 @@ def _columns_to_show(report: Report, columns: Sequence[Column], rows: Sequence[T
             scale_of[measure.name] = _WHOLE[measure.kind]
 
     hidden = set()
-    if all(row.values.get("tasks") == row.values.get("scored") for row in rows if not row.is_published):
+    own_rows = [row for row in rows if not row.is_published]
+    if all(row.values.get("tasks") == row.values.get("scored") for row in own_rows):
         hidden.add("tasks")
     for failures in ("context_overflows", "infrastructure_failures"):
         if not any(row.values.get(failures) for row in rows):
@@ -230,7 +235,9 @@ def comparison_table(
     for name in measures:
         if name == measures[0] or any(row.values[name] is not None for row in rows):
             deltas.append(Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals))
-    columns += [deltas[0], *layout("comparisons")["pairs"], *deltas[1:]]
+    columns.append(deltas[0])
+    columns += layout("comparisons")["pairs"]
+    columns += deltas[1:]
     return TextTable(title, tuple(columns), rows, most=None if grouping else _MOST_PAIRS)
 
 
@@ -407,7 +414,9 @@ def to_latex(report: Report, origin: str, table: str | None = None) -> str:
 
 def _accuracy_table(report: Report, name: str) -> TextTable:
     """Return the headline measure with a row per contestant and a column per group."""
-    groupings = {f"by-{one.name}": one for one in report.suite.groupings if one.name in report.groups}
+    groupings = {
+        f"by-{grouping.name}": grouping for grouping in report.suite.groupings if grouping.name in report.groups
+    }
     if name not in groupings:
         raise ConfigError(
             f"this run has no table {name!r}", hint=f"--table {' or '.join(groupings) or 'is for groups'}"

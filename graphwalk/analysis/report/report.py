@@ -128,6 +128,7 @@ def report_of(
     names = names_of(config, names)
     declared = analysis_of(folder.suite).report()
     results = _NamedResults(explained(folder) if records is None else records, names)
+    # Without its API key, a run may have played without the extractor that it names.
     extractor = config["extractor"]
     without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
     reference, why_unpublished = _published(declared, config, without_extractor=without_extractor)
@@ -184,7 +185,8 @@ class _NamedResults:
             missing = (record["score"] or {}).get("missing")
             if missing:
                 self.missing[missing] += 1
-            yield {**record, "model": self._names.get(record["model"], record["model"])}
+            model = record["model"]
+            yield {**record, "model": self._names.get(model, model)}
 
 
 def report_on(
@@ -216,6 +218,7 @@ def report_on(
         primary=primary,
         windows=windows,
     )
+    # Groups may have too few graphs for an interval where the whole run has enough.
     measured_rows = [*rows, *chain.from_iterable(groups.values())]
     return Report(
         suite=declared,
@@ -261,6 +264,7 @@ def _published(
     if name not in declared.references:
         return NOT_PUBLISHED, f"Published figures are not shown: the suite has no table {name!r}."
 
+    # ["agent.turn_limit", "extractor (no API key)"]
     differences = published_differences(config)
     if without_extractor:
         differences.append("extractor (no API key)")
@@ -312,6 +316,7 @@ def _is_part_of_any(part: Any, wholes: Sequence[Any]) -> bool:
 def _windows(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return the context window by the model's name: the smaller one of its server's and `limits.context_tokens`."""
     config = manifest["config"]
+    # Of a run without models in its experiment, the models are those whose servers reported a window.
     limit = config["limits"].get("context_tokens")
     reported = manifest.get("context_tokens", {})
     windows = {}

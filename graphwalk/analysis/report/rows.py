@@ -56,6 +56,7 @@ class ReportRow:
     @classmethod
     def published(cls, fields: Mapping[str, Any], grouping: str | None = None) -> "ReportRow":
         """Return a row of a paper: {"model": "gpt-4.1", "setting": "tools", "size": 100, "accuracy": 29.17}."""
+        # What is left after names, group and note are figures.
         figures = dict(fields)
         contestant = Contestant.parse(figures.pop("model"), figures.pop("setting"))
         group = None
@@ -90,6 +91,7 @@ class ReportRow:
         fields: dict[str, Any] = {"model": self.model, "setting": str(self.setting)}
         if grouping is not None:
             fields[grouping] = self.group
+        # A paper tells neither its graphs nor intervals.
         if not self.is_published:
             fields |= {"tasks": self.tasks, "graphs": self.graphs, "unit": self.unit}
         fields |= self.figures

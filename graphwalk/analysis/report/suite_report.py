@@ -70,8 +70,10 @@ class Measure:
 def in_order(text: str) -> list[str | int]:
     """Return the sort key of a text in which numbers are sorted as numbers."""
     # "turn_limit=10" becomes ["turn_limit=", 10, ""].
-    parts = re.split(r"\s*(\d{1,18})", text)
-    return [int(part) if part.isdecimal() else part for part in parts]
+    parts: list[str | int] = []
+    for part in re.split(r"\s*(\d{1,18})", text):
+        parts.append(int(part) if part.isdecimal() else part)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,11 @@ class SuiteReport:
 
 def if_scored(read: Reader) -> Reader:
     """Return a reader that ignores infrastructure failures, which are not errors of the model."""
-    return lambda result: None if result["score"] is None else read(result)
+
+    def read_scored(result: ResultRecord) -> float | None:
+        return None if result["score"] is None else read(result)
+
+    return read_scored
 
 
 def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
@@ -265,7 +271,7 @@ def measures_of(
             continue
         measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
         for name, text in measures.items():
-            # seconds_per_question: mean of seconds
+            # "seconds_per_question: mean of seconds", or "tool_calls: total" of the field with this name
             kind, _, source = text.partition(" of ")
             source = source or name
             yield Measure(name, kind, readers.get(source) or _field(source))
@@ -273,6 +279,7 @@ def measures_of(
 
 def _field(source: str) -> Reader:
     """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
+    # "graph.nodes", "usage.cost"; "grounded" is of the score.
     part, _, name = source.rpartition(".")
     return lambda result: (result.get(part or "score") or {}).get(name)
 

@@ -124,6 +124,15 @@ class Column:
         """Return the title on one line."""
         return self.title.replace("\n", " ")
 
+    @property
+    def markdown_rule(self) -> str:
+        """Return what is below the heading: names are on the left, numbers on the right."""
+        return "---" if self.name else "---:"
+
+    @property
+    def latex_alignment(self) -> str:
+        return "l" if self.name else "r"
+
     def text(self, row: TableRow) -> str:
         value = row.values.get(self.field)
         return UNKNOWN if value is None else self.format(value)
@@ -178,7 +187,7 @@ def legend(columns: Iterable[Column]) -> list[str]:
 def markdown_table(table: TextTable) -> str:
     text = [f"### {escape_markdown(table.title)}", ""]
     text.append(_markdown_line(table.headings(escape_markdown)))
-    text.append(_markdown_line("---" if column.name else "---:" for column in table.columns))
+    text.append(_markdown_line(column.markdown_rule for column in table.columns))
     for row in table.rows:
         text.append(_markdown_line(table.line(row, escape_markdown)))
     text.append("")
@@ -200,7 +209,7 @@ def latex_table(table: TextTable, about: str, *, all_columns: bool = False) -> s
 
     sentences = [text for text in (table.title, about, table.note.rstrip(".")) if text]
     caption = escape_latex(". ".join(sentences) + ".")
-    align = "".join("l" if column.name else "r" for column in shown.columns)
+    align = "".join(column.latex_alignment for column in shown.columns)
     return render_page("reports/table.tex.j2", caption=caption, align=align, lines=lines)
 
 
@@ -234,7 +243,8 @@ def rendered(table: TextTable, columns: Sequence[Column], width: int) -> Table:
             min_width=room - _SPACE if fits else None,
         )
     for row in table.rows:
-        grid.add_row(*(_cell(column, row) for column in columns))
+        cells = [_cell(column, row) for column in columns]
+        grid.add_row(*cells)
     return grid
 
 
@@ -249,6 +259,7 @@ def _cell(column: Column, row: TableRow) -> Text:
 
 def _room(column: Column, table: TextTable) -> int:
     """Return the smallest width of a column with its space: of its longest line, or of the longest word of names."""
+    # The title may have two lines: "Calls per\nquestion".
     lines = column.title.split("\n")
     for row in table.rows:
         lines += column.text(row).split("\n")
