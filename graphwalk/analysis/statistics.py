@@ -93,7 +93,7 @@ def _clusters(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[str]) -
     ).group_by(index, maintain_order=True)
     counts = grouped.agg(pl.col(measures).count().cast(pl.Float64))
     sums = grouped.agg(pl.col(measures).sum())
-    # The same lines in the same order: sums can stand beside counts.
+    # Both have the same lines in the same order, so that a column of one fits the other.
     long = counts.unpivot(measures, index=index, variable_name="measure", value_name="count")
     return long.with_columns(sums.unpivot(measures, value_name="sum")["sum"])
 

@@ -79,7 +79,7 @@ def _block(part: RenderableType) -> Padding:
 
 
 def _title(result: Result) -> Text:
-    """Return a line such as `0-node_count  scripted/expert, tools, repeat 1  correct`."""
+    """Return one line: `0-node_count  scripted/expert, tools, repeat 1  correct`."""
     key = result.key
     player = f"{one_line(key.model)}, {one_line(key.setting)}"
     if key.repeat:

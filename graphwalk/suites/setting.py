@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What a model works with (`tools`, `no_tools`), and the values of the fields that the run varies.
+    """The means of a model (`tools`, `no_tools`), with the values of the fields that the run varies.
 
     In files, tables and on the command line it is a text: `tools`, or `tools:turn_limit=5` with a variant.
     """

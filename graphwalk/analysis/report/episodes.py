@@ -212,7 +212,7 @@ def _order(contestant: Contestant) -> tuple[str, list[str | int]]:
 def chosen(episodes: pl.DataFrame, models: Sequence[str], settings: Sequence[str]) -> pl.DataFrame:
     """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name.
 
-    A setting without a variant stands for all its variants.
+    The name of a setting includes all its variants.
     """
     contestants = contestants_of(episodes)
     names: set[str] = set()

@@ -79,7 +79,7 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
     for grouping in suite.groupings:
         rows = report.all_rows(grouping.name)
         groups = {row.group for row in rows}
-        # A single group says what the table overall does.
+        # A single group has the figures of the table overall.
         if len(groups) < 2 and not _any_published(rows):
             continue
         is_one_row = suite.one_row_per_group and len(report.rows) <= _MOST_CONTESTANTS_ACROSS

@@ -46,7 +46,7 @@ class ReportRow:
     """Scored tasks; None in a row of a paper."""
     graphs: int | None = None
     unit: str | None = None
-    """What is independent, and so decides on the width of intervals: graph or question."""
+    """The independent unit, on whose number the width of intervals depends: graph or question."""
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     no_interval: Mapping[str, str] = field(default_factory=dict)
     is_published: bool = False
@@ -115,11 +115,11 @@ class MeasureDifference:
     tasks: int
     graphs: int
     unit: str
-    """What is independent: graph or question."""
+    """The independent unit: graph or question."""
     p_value: float | None
     """Of sign flips over the units, mid-p."""
     p_exact: bool | None
-    """Whether all assignments of signs are counted."""
+    """True if all assignments of signs are counted, False if they are drawn; None without a test."""
     p_holm: float | None
     """Adjusted over all pairs of all groups."""
     p_least: float | None

@@ -43,7 +43,7 @@ def short(value: Any) -> str:
 
 
 def dollars(value: Any) -> str:
-    # Cents of a cent are told only of less than a dollar.
+    # Hundredths of a cent matter only below a dollar.
     return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
 
 
