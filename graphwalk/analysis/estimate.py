@@ -186,6 +186,7 @@ async def _play_expert(
         player = ScriptedModel("target", _answer(json.dumps(task.target, ensure_ascii=False, default=str)))
     else:
         player = await planned.scripted(expert, experiment)
+    # The smaller one holds, of those that are known.
     windows = [tokens for tokens in (setup.window, limits.context_tokens) if tokens]
     price = None if setup.priced_as is None else experiment.prices[setup.priced_as]
     model = _ExpertModel(player, protocol_of(agent), min(windows, default=None), price)
@@ -281,6 +282,7 @@ async def check_setup(
     """
     smallest = dict.fromkeys(experiment.models, min(windows.values(), default=None))
     _, played = await _play_experts(experiment, smallest, judged=True, done=done)
+    # {"tools": (36, 36), "no_tools": None}
     solved: dict[str, tuple[int, int] | None] = {}
     for setup, episodes in played.items():
         right = None
@@ -324,6 +326,7 @@ def _estimate_of(
     total: Counter[str] = Counter()
     for episode in played:
         total.update(episode.counts)
+    # {"model_calls": 432, "new_tokens": 61000, …} of all episodes, from the average of those that were played
     counts = {name: round(number * count / len(played)) for name, count in total.items()}
 
     usd = None

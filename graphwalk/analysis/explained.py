@@ -105,9 +105,10 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
 
 def _joined(record: ResultRecord, task: Mapping[str, Any], explanation: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result with its explanation in its score, and the potentials beside it."""
-    score = {**record["score"], **explanation}
-    del score["potentials"]
-    return {**record, "score": score, "potentials": explanation["potentials"], "task": task}
+    score = dict(record["score"])
+    score.update(explanation)
+    potentials = score.pop("potentials")
+    return {**record, "score": score, "potentials": potentials, "task": task}
 
 
 def _origin(folder: RunFolder) -> dict[str, Any]:

@@ -56,6 +56,7 @@ class _Scorer:
             self.total += 1
             self._done()
             yield encode_line({**record, "answer": answer, "score": score})
+        # Raised while the new log is written, so that the old one stays.
         if self.total == 0:
             raise RunLogError(f"{self._folder.path} has no results yet", hint=self._folder.resume_command)
         self._folder.check_lock()

@@ -111,6 +111,7 @@ def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
     """
     from graphwalk.analysis.report.report import report_of
 
+    # Records as they are have no explanations.
     report = report_of(run) if json else report_of(run, run.records())
     _print(report, "json" if json else "terminal", tables=OVERVIEW)
     accuracies = [row.figure("accuracy") for row in report.rows]
