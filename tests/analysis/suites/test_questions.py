@@ -103,7 +103,7 @@ def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> Non
         row = constant([*counts, *counts, *paths])
         assert (row.figures["correct"], row.tasks, row.figures["f1"]) == (3 + 2, 10, None)
     any_one = of_targets([[1, 2], [2, 3], [4], [2, 5], [6]], mode="any-one")
-    assert constant(any_one)["correct"] == 3
+    assert constant(any_one).figures["correct"] == 3
 
 
 def test_of_several_best_constants_the_first_by_its_text_counts_at_all_sizes() -> None:
