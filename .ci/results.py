@@ -20,6 +20,7 @@ from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.plot_files import page_svg
 from graphwalk.analysis.report.plots import Plot, against_size
 from graphwalk.analysis.report.report import Report, report_of
+from graphwalk.analysis.report.rows import ReportRow
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE, CONSTANT, PERCENT, PROVEN
 from graphwalk.analysis.statistics import compare, holm, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
@@ -62,23 +63,28 @@ def tasks_on(runs: tuple[str, ...]) -> pl.DataFrame:
     declared, protocol = analysis_of(first.suite).report(), first.read_manifest()["config"]["protocol"]
     observed = observe(chain.from_iterable(map(records_of, runs)), declared, protocol)
     episodes = pl.concat([observed.episodes, observed.baselines], how="vertical_relaxed")
-    names = [player(row) for row in episodes.select("model", "setting").iter_rows(named=True)]
+    names = [player(model, setting) for model, setting in episodes.select("model", "setting").iter_rows()]
     named = episodes.with_columns(model=pl.Series(names, dtype=pl.String), setting=pl.lit(""))
     return tasks_of(named, ("model", "setting"), ["accuracy"])
 
 
-def player(row: Row) -> str:
+def player(model: str, setting: str) -> str:
     """Return model and setting, without the model's server; a baseline has no setting."""
-    model = row["model"].rpartition("/")[2]
-    return model if row["setting"] == BASELINE else f"{model} {row['setting']}"
+    model = model.rpartition("/")[2]
+    return model if setting == BASELINE else f"{model} {setting}"
 
 
-def number(row: Row | None, measure: str) -> str:
+def player_of(row: ReportRow) -> str:
+    return player(row.model, str(row.setting))
+
+
+def number(row: ReportRow | None, measure: str) -> str:
     """Return a percentage with its 95 % interval, or – if it has no value."""
-    if row is None or row.get(measure) is None:
+    if row is None or row.figure(measure) is None:
         return "–"
-    interval = row["intervals"].get(measure)
-    return f"{row[measure]:.1f}" + (f" ({interval[0]:.1f}–{interval[1]:.1f})" if interval else "")
+    text = f"{row.number(measure):.1f}"
+    interval = row.intervals.get(measure)
+    return text if interval is None else f"{text} ({interval.low:.1f}–{interval.high:.1f})"
 
 
 def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
@@ -108,12 +114,19 @@ def whole(value: float | None) -> str:
 def shares(runs: tuple[str, ...]) -> str:
     """Return a table of the players: right, right and proven answers; and what a guess and a constant get right."""
     report = report_on(runs)
-    guesses = {row["model"]: row for row in report.baselines}
+    guesses = {row.model: row for row in report.baselines}
 
     def rows() -> Iterator[list[str]]:
         for row in report.rows:
             constant, chance = (number(guesses.get(name), "accuracy") for name in (CONSTANT, CHANCE))
-            yield [player(row), str(row["scored"]), number(row, "accuracy"), number(row, PROVEN), constant, chance]
+            yield [
+                player_of(row),
+                str(row.count("scored")),
+                number(row, "accuracy"),
+                number(row, PROVEN),
+                constant,
+                chance,
+            ]
 
     return table(["", "answers", "right %", "right and proven %", "best constant %", "chance %"], rows())
 
@@ -234,11 +247,11 @@ def groups(runs: tuple[str, ...], grouping: str, title: str) -> str:
     """Return a table of right answers in %: a row per group, a column per player and baseline without the expert."""
     report = report_on(runs)
     rows = [*report.groups[grouping], *report.baseline_groups.get(grouping, ())]
-    players = [name for name in dict.fromkeys(map(player, rows)) if not name.startswith("expert")]
+    players = [name for name in dict.fromkeys(map(player_of, rows)) if not name.startswith("expert")]
 
     def lines() -> Iterator[list[str]]:
-        for group in dict.fromkeys(row[grouping] for row in rows):
-            cells = {player(row): number(row, "accuracy").split()[0] for row in rows if row[grouping] == group}
+        for group in dict.fromkeys(row.group for row in rows):
+            cells = {player_of(row): number(row, "accuracy").split()[0] for row in rows if row.group == group}
             yield [title.format(group), *(cells.get(name, "–") for name in players)]
 
     return table(["", *players], lines())
@@ -250,8 +263,8 @@ def states() -> str:
     measures = {"final state": "accuracy", "all states": "trajectory_exact", "states after the first": "later_exact"}
 
     def rows() -> Iterator[list[str]]:
-        for row in [*report.rows, *(row for row in report.baselines if row["model"] == COPY)]:
-            yield [player(row), str(row["tasks"]), *(number(row, measure) for measure in measures.values())]
+        for row in [*report.rows, *(row for row in report.baselines if row.model == COPY)]:
+            yield [player_of(row), str(row.tasks), *(number(row, measure) for measure in measures.values())]
 
     return table(["", "traces", *(f"{title} %" for title in measures)], rows())
 
@@ -282,8 +295,8 @@ def cuts() -> str:
     def rows() -> Iterator[list[str]]:
         for cut in CUTS:
             pairs = report_on((cut.run,)).comparisons
-            (now,) = (one for one in pairs if {one["first_setting"], one["second_setting"]} == {*cut.pair})
-            p_now = p_text(now["measures"]["accuracy"]["p_holm"])
+            (now,) = (one for one in pairs if {str(one.first.setting), str(one.second.setting)} == {*cut.pair})
+            p_now = p_text(now.measures["accuracy"].p_holm)
             yield [f"`{cut.run}`", " − ".join(cut.pair), str(cut.family), p_text(cut.p_holm), str(len(pairs)), p_now]
 
     return table(["", "", "comparisons then", "p then", "comparisons now", "p now"], rows())
@@ -297,7 +310,7 @@ def every_run() -> str:
             manifest = folder_of(path.stem).read_manifest()
             for row in report_on((path.stem,)).rows:
                 played = [manifest["created"][:10], commit_of(manifest)]
-                yield [f"`{path.stem}`", player(row), str(row["scored"]), number(row, "accuracy"), *played]
+                yield [f"`{path.stem}`", player_of(row), str(row.count("scored")), number(row, "accuracy"), *played]
 
     return table(["run", "player", "answers", "right %", "played", "commit"], rows())
 

@@ -3,13 +3,14 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, takewhile
+from itertools import chain, combinations
 
 from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
+from graphwalk.analysis.report.rows import Contestant
 from graphwalk.analysis.report.verdict import is_primary
 from graphwalk.analysis.statistics import ALPHA, least_p_value, lower_bound_in_words, units_needed
 from graphwalk.analysis.suite_analysis import analysis_of
@@ -27,6 +28,7 @@ from graphwalk.runs.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.reference import CachedTools
+from graphwalk.suites.setting import Setting
 from graphwalk.tools.schema_text import schema_fits
 
 EXPERTS = ("expert", "cypher")
@@ -43,7 +45,7 @@ class _Setup:
     `limits.episode_usd`; None without this limit, and for a model without a known price.
     """
 
-    setting: str
+    setting: Setting
     window: int | None
     priced_as: str | None
 
@@ -77,8 +79,10 @@ class RunEstimate:
     notes: Sequence[str]
 
     def as_json(self) -> str:
-        prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
-        return json.dumps({**vars(self), "rows": [vars(row) for row in self.rows], "prices": prices}, indent=2)
+        fields = dict(vars(self))
+        fields["rows"] = [vars(row) for row in self.rows]
+        fields["prices"] = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
+        return json.dumps(fields, indent=2)
 
 
 class _ExpertModel(Wrapper):
@@ -92,9 +96,10 @@ class _ExpertModel(Wrapper):
         self, inner: Model, protocol: TextProtocol | None, window: int | None, price: KnownPrice | None
     ) -> None:
         super().__init__(inner)
+        self._protocol = protocol
+        self._window = window
         self._price = price
         self.counts: Counter[str] = Counter()
-        self._protocol, self._window = protocol, window
         self._before: Sequence[Message] = ()
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
@@ -103,9 +108,9 @@ class _ExpertModel(Wrapper):
         if self._protocol is not None:
             messages, tools, _ = self._protocol.outgoing(messages, tools, options)
         specs = _size(tools_text(tools))
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(self._before, messages, strict=False))
-        repeated = sum(_size(message) for _, message in same) + (specs if self._before else 0)
-        sent, written = sum(map(_size, messages)) + specs, _size(reply.message)
+        sent = specs + sum(_size(message) for message in messages)
+        repeated = self._repeated(messages, specs)
+        written = _size(reply.message)
         self.counts.update(
             model_calls=1,
             new_tokens=sent - repeated,
@@ -123,6 +128,17 @@ class _ExpertModel(Wrapper):
             text = (reply.message.content or "")[: options.max_output_tokens]
             return replace(reply, message=replace(reply.message, content=text), finish_reason="length")
         return reply
+
+    def _repeated(self, messages: Sequence[Message], specs: int) -> int:
+        """Return the tokens of the beginning that a request shares with the previous one; `specs`: of its tools."""
+        if not self._before:
+            return 0
+        tokens = specs
+        for earlier, message in zip(self._before, messages, strict=False):
+            if earlier != message:
+                break
+            tokens += _size(message)
+        return tokens
 
 
 def _within(limit: int | None, reply: Reply) -> Reply:
@@ -160,16 +176,22 @@ async def _play_expert(
 
     The smaller one of the window that a server reports and `limits.context_tokens` holds.
     """
-    suite, task, setting = experiment.suite, planned.task, planned.key.setting
-    experiment = experiment.of(setting)
-    able = (name for name in EXPERTS if name in suite.players and can_play(suite, f"scripted/{name}", setting, task))
-    expert = next(able, None)
-    target = json.dumps(task.target, ensure_ascii=False, default=str)
-    player = await planned.scripted(expert, experiment) if expert else ScriptedModel("target", _answer(target))
-    limits, agent = experiment.config.limits, experiment.agent
-    window = min(filter(None, (setup.window, limits.context_tokens)), default=None)
+    task = planned.task
+    experiment = experiment.of(planned.key.setting)
+    limits = experiment.config.limits
+    agent = experiment.agent
+
+    player: Model
+    expert = _expert_for(planned, experiment)
+    if expert is None:
+        player = ScriptedModel("target", _answer(json.dumps(task.target, ensure_ascii=False, default=str)))
+    else:
+        player = await planned.scripted(expert, experiment)
+    # The smaller one holds, of those that are known.
+    windows = [tokens for tokens in (setup.window, limits.context_tokens) if tokens]
     price = None if setup.priced_as is None else experiment.prices[setup.priced_as]
-    model = _ExpertModel(player, protocol_of(agent), window, price)
+    model = _ExpertModel(player, protocol_of(agent), min(windows, default=None), price)
+
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
         prompt = replace(prompt, toolbox=CachedTools(prompt.toolbox, results))
@@ -177,15 +199,26 @@ async def _play_expert(
     await model.close()
     if trajectory.exit_status is ExitStatus.STORE_ERROR:
         raise StoreError(f"the expert cannot play {task.task_id}: {trajectory.error}")
+
     about = planned.graph.about
     correct = None
-    if judged and expert and (about.store is None or schema_fits(await about.schema(agent), agent)):
+    if judged and expert is not None and (about.store is None or schema_fits(await about.schema(agent), agent)):
         _, score = judge(task, trajectory, None, experiment.config.scoring)
         correct = bool(score and score["correct"])
-    return ExpertEpisode({**model.counts, "tool_calls": len(trajectory.results)}, expert is not None, correct)
+    counts = {**model.counts, "tool_calls": len(trajectory.results)}
+    return ExpertEpisode(counts, expert is not None, correct)
 
 
-def _setup_of(experiment: Experiment, model: str, setting: str, windows: Mapping[str, int | None]) -> _Setup:
+def _expert_for(planned: PlannedEpisode, experiment: Experiment) -> str | None:
+    """Return the name of the first expert that can play an episode; None if there is none."""
+    for name in EXPERTS:
+        is_there = name in experiment.suite.players
+        if is_there and can_play(experiment.suite, f"scripted/{name}", planned.key.setting.name, planned.task):
+            return name
+    return None
+
+
+def _setup_of(experiment: Experiment, model: str, setting: Setting, windows: Mapping[str, int | None]) -> _Setup:
     counts_dollars = experiment.config.limits.episode_usd is not None and model in experiment.prices
     return _Setup(setting, windows.get(model), priced_as=model if counts_dollars else None)
 
@@ -211,23 +244,32 @@ async def _play_experts(
     """
     async with OpenGraphs(experiment.variables) as graphs:
         plan = await make_plan(experiment, graphs, lambda tasks: None)
-        by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
-        for planned in plan.episodes:
-            setup = _setup_of(experiment, planned.key.model, planned.key.setting, windows)
-            by_setup[setup].setdefault(planned.key.task_id, planned)
         played: dict[_Setup, list[ExpertEpisode]] = defaultdict(list)
-        for setup, by_task in by_setup.items():
-            episodes = list(by_task.values())
+        for setup, episodes in _episodes_by_setup(experiment, plan, windows).items():
             if most is not None and len(episodes) > most:
                 episodes = stdlib_random(experiment.config.seed, "estimate").sample(episodes, most)
-            graph, results = None, dict[tuple[str, str], ToolResult]()
+            graph = None
+            results: dict[tuple[str, str], ToolResult] = {}
             for planned in episodes:
+                # The results of tools are those of one graph.
                 if planned.graph is not graph:
-                    graph, results = planned.graph, {}
+                    graph = planned.graph
+                    results = {}
                 played[setup].append(await _play_expert(planned, experiment, setup, results, judged))
                 done()
                 await asyncio.sleep(0)
     return plan, played
+
+
+def _episodes_by_setup(
+    experiment: Experiment, plan: Plan, windows: Mapping[str, int | None]
+) -> dict[_Setup, list[PlannedEpisode]]:
+    """Return one episode of each task in each setup; models with the same window and no price share a setup."""
+    by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
+    for planned in plan.episodes:
+        setup = _setup_of(experiment, planned.key.model, planned.key.setting, windows)
+        by_setup[setup].setdefault(planned.key.task_id, planned)
+    return {setup: list(by_task.values()) for setup, by_task in by_setup.items()}
 
 
 async def check_setup(
@@ -240,14 +282,16 @@ async def check_setup(
     """
     smallest = dict.fromkeys(experiment.models, min(windows.values(), default=None))
     _, played = await _play_experts(experiment, smallest, judged=True, done=done)
+    # {"tools": (36, 36), "no_tools": None}
     solved: dict[str, tuple[int, int] | None] = {}
     for setup, episodes in played.items():
         right = None
         if all(one.correct is not None for one in episodes):
             right = (sum(bool(one.correct) for one in episodes), len(episodes))
         # The dearest model solves the fewest within `limits.episode_usd`.
-        other = solved.get(setup.setting, right)
-        solved[setup.setting] = None if right is None or other is None else min(right, other)
+        setting = str(setup.setting)
+        other = solved.get(setting, right)
+        solved[setting] = None if right is None or other is None else min(right, other)
     return solved
 
 
@@ -257,66 +301,95 @@ async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> Ru
     `windows`: context window by model, as its server reports it.
     """
     plan, played = await _play_experts(experiment, windows, SAMPLE, judged=False)
-    warnings = [f"{warning}." for warning in await window_warnings(experiment, plan, windows)]
     rows = []
-    for (model, setting), number in Counter((one.key.model, one.key.setting) for one in plan.episodes).items():
-        total: Counter[str] = Counter()
-        episodes = played[_setup_of(experiment, model, setting, windows)]
-        for episode in episodes:
-            total.update(episode.counts)
-        counts = {name: round(number * count / len(episodes)) for name, count in total.items()}
-        usd, price = None, experiment.prices.get(model)
-        if per_episode(model):
-            usd = 0.0
-        elif price is not None:
-            usd = price.price.cost(counts["new_tokens"], counts["repeated_tokens"], counts["output_tokens"])
-        rows.append(ModelEstimate(model=model, setting=setting, episodes=number, usd=usd, **counts))
-    return RunEstimate(
-        experiment.config.name,
-        Counter(task.template for task, _ in plan.tasks),
-        rows,
-        dict(experiment.prices),
-        [
-            *window_notes(windows),
-            *warnings,
-            *plan.notes(),
-            *_significance(experiment, plan),
-            *_assumptions(experiment, rows, played, len(plan.tasks)),
-        ],
-    )
+    for contestant, number in Counter(_contestant(planned) for planned in plan.episodes).items():
+        episodes = played[_setup_of(experiment, contestant.model, contestant.setting, windows)]
+        rows.append(_estimate_of(contestant, number, episodes, experiment))
+
+    notes = list(window_notes(windows))
+    notes += [f"{warning}." for warning in await window_warnings(experiment, plan, windows)]
+    notes += plan.notes()
+    notes += _significance(experiment, plan)
+    notes += _assumptions(experiment, rows, played, len(plan.tasks))
+    tasks = Counter(task.template for task, _ in plan.tasks)
+    return RunEstimate(experiment.config.name, tasks, rows, dict(experiment.prices), notes)
+
+
+def _contestant(planned: PlannedEpisode) -> Contestant:
+    return Contestant(planned.key.model, planned.key.setting)
+
+
+def _estimate_of(
+    contestant: Contestant, number: int, played: Sequence[ExpertEpisode], experiment: Experiment
+) -> ModelEstimate:
+    """Return the estimate of a number of episodes from those that the expert has played."""
+    total: Counter[str] = Counter()
+    for episode in played:
+        total.update(episode.counts)
+    # {"model_calls": 432, "new_tokens": 61000, …} of all episodes, from the average of those that were played
+    counts = {name: round(number * count / len(played)) for name, count in total.items()}
+
+    usd = None
+    price = experiment.prices.get(contestant.model)
+    if per_episode(contestant.model):
+        usd = 0.0
+    elif price is not None:
+        usd = price.price.cost(counts["new_tokens"], counts["repeated_tokens"], counts["output_tokens"])
+    return ModelEstimate(model=contestant.model, setting=str(contestant.setting), episodes=number, usd=usd, **counts)
 
 
 def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
     """Yield whether the primary comparison, or without one any pair of players, can be significant after Holm."""
-    cluster, settings = analysis_of(experiment.suite).report().cluster, experiment.config.primary
-    cluster_of = {task.task_id: cluster(task.task_id, task.model_dump(mode="json")) for task, _ in plan.tasks}
-    clusters: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-    for planned in plan.episodes:
-        clusters[planned.key.model, planned.key.setting].add(cluster_of[planned.key.task_id])
-    pairs = [pair for pair in combinations(clusters, 2) if settings is None or is_primary(*pair, settings)]
-    units = [_units(common) for first, second in pairs if (common := clusters[first] & clusters[second])]
+    settings = experiment.config.primary
+    units = _units_of_pairs(experiment, plan)
     family = f"Primary comparison {' against '.join(settings)}" if settings else "All pairs of players"
     if not units:
-        yield from [f"{family}: no model plays both settings."] if settings else []
+        if settings:
+            yield f"{family}: no model plays both settings."
         return
+
     most, unit = max(units)
     p_least = min(1.0, len(units) * least_p_value(most))
-    number = f" ({counted(len(units), 'comparison')})" if len(units) > 1 else ""
-    size, holm = (
-        f"{counted(most, unit)}{' of one graph' * (unit == 'question')}",
-        f"p ≥ {lower_bound_in_words(p_least)} after Holm",
-    )
+    if len(units) > 1:
+        family += f" ({counted(len(units), 'comparison')})"
+    size = counted(most, unit)
+    if unit == "question":
+        size += " of one graph"
+    holm = f"p ≥ {lower_bound_in_words(p_least)} after Holm"
     if p_least <= ALPHA:
-        yield f"{family}{number}: {size} can show a difference ({holm})."
+        yield f"{family}: {size} can show a difference ({holm})."
     else:
         needed = units_needed(ALPHA / len(units))
-        yield f"{family}{number}: cannot be significant with {size} ({holm}); it takes {needed}."
+        yield f"{family}: cannot be significant with {size} ({holm}); it takes {needed}."
 
 
-def _units(clusters: set[tuple[str, str]]) -> tuple[int, str]:
+def _units_of_pairs(experiment: Experiment, plan: Plan) -> list[tuple[int, str]]:
+    """Return the number of common graphs, or of questions about one graph, of each pair that is compared.
+
+    These are the pairs of the primary comparison, or all without one: [(10, "graph"), (12, "question")].
+    """
+    cluster = analysis_of(experiment.suite).report().cluster
+    cluster_of = {task.task_id: cluster(task.task_id, task.model_dump(mode="json")) for task, _ in plan.tasks}
+    clusters: dict[Contestant, set[tuple[str, str]]] = defaultdict(set)
+    for planned in plan.episodes:
+        clusters[_contestant(planned)].add(cluster_of[planned.key.task_id])
+
+    units = []
+    primary = experiment.config.primary
+    for first, second in combinations(clusters, 2):
+        common = clusters[first] & clusters[second]
+        if common and (primary is None or is_primary(first, second, primary)):
+            units.append(_units(common))
+    return units
+
+
+def _units(clusters: Collection[tuple[str, str]]) -> tuple[int, str]:
     """Return the number of graphs, or of questions about one graph."""
-    graphs, questions = map(set, zip(*clusters, strict=True))
-    return (len(graphs), "graph") if len(graphs) > 1 else (len(questions), "question")
+    graphs = {graph for graph, _ in clusters}
+    if len(graphs) > 1:
+        return len(graphs), "graph"
+    questions = {question for _, question in clusters}
+    return len(questions), "question"
 
 
 def window_notes(windows: Mapping[str, int]) -> Iterator[str]:
@@ -330,10 +403,11 @@ def _assumptions(
 ) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     real = [row for row in rows if not per_episode(row.model)]
+    episodes = chain.from_iterable(played.values())
     yield "Lower bound: assumes the expert's calls and no reasoning tokens."
     if tasks > SAMPLE:
         yield f"Estimated from {SAMPLE} of {tasks} tasks, which the expert has played."
-    if not all(episode.expert for episodes in played.values() for episode in episodes):
+    if not all(episode.expert for episode in episodes):
         yield "Without an expert (no tools, own questions) each reply is assumed to be the target alone."
     if real:
         yield f"Tokens are estimated by a rule: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."

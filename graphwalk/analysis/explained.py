@@ -6,7 +6,7 @@ could not be explained or computed, perhaps because a file is away, is not kept:
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -23,11 +23,11 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import tasks_digest
 from graphwalk.runs.plan import make_plan
-from graphwalk.runs.record import Result, key_of, with_short_reply
+from graphwalk.runs.record import Result, ResultRecord, key_of, with_short_reply
 from graphwalk.runs.resolve import logged_experiment
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.extraction import TOO_LONG
-from graphwalk.suites.suite import Task, setting_of, suite_named
+from graphwalk.suites.suite import Task, suite_named
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 
@@ -47,7 +47,7 @@ def explain_episode(
     """Return the explanation of a scored episode as JSON data; `steps`: with its potentials."""
     if score["extraction_stage"] == TOO_LONG:
         trajectory = with_short_reply(trajectory)
-    explanation = analysis.explain(task, setting_of(setting), trajectory, answer, score)
+    explanation = analysis.explain(task, setting, trajectory, answer, score)
     potentials = analysis.potentials(task, trajectory) if steps else None
     return {**explanation.model_dump(mode="json"), "potentials": potentials}
 
@@ -62,7 +62,7 @@ def explain_result(result: Result, *, steps: bool = False) -> dict[str, Any]:
         nothing = analysis.explanation_type(missing="evidence missing: the task cannot be read")
         return {**nothing.model_dump(mode="json"), "potentials": None}
     return explain_episode(
-        analysis, task, result.key.setting, result.trajectory, result.answer, result.score, steps=steps
+        analysis, task, result.key.setting.name, result.trajectory, result.answer, result.score, steps=steps
     )
 
 
@@ -75,7 +75,8 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
         yield from folder.records()
         return
     explanations, references = _read_file(folder)
-    is_new, is_final = False, True
+    is_new = False
+    is_final = True
     if references is None:
         references, is_final = _reference_figures(folder)
         is_new = is_final
@@ -87,6 +88,7 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
             if record["score"] is None:
                 yield {**record, "task": task}
                 continue
+
             key = f"{key_of(record).text}\x1f{checksum}"
             explanation = explanations.pop(key, None)
             if explanation is None:
@@ -95,12 +97,19 @@ def explained(folder: RunFolder) -> Iterator[dict[str, Any]]:
                 done()
             if not explanation["missing"]:
                 lines.append(encode_line({"of": key, "explanation": explanation}))
-            fields = {name: value for name, value in explanation.items() if name != "potentials"}
-            score = {**record["score"], **fields}
-            yield {**record, "score": score, "potentials": explanation["potentials"], "task": task}
+            yield _joined(record, task, explanation)
     if is_new:
-        with suppress(GraphwalkError, OSError):  # a folder that is only read
+        # A folder may be one that is only read.
+        with suppress(GraphwalkError, OSError):
             write_whole(folder.path / "analysis.jsonl", lines)
+
+
+def _joined(record: ResultRecord, task: Mapping[str, Any], explanation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result with its explanation in its score, and the potentials beside it."""
+    score = dict(record["score"])
+    score.update(explanation)
+    potentials = score.pop("potentials")
+    return {**record, "score": score, "potentials": potentials, "task": task}
 
 
 def _origin(folder: RunFolder) -> dict[str, Any]:
@@ -143,11 +152,12 @@ def _reference_figures(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bo
 
 async def _walked_again(folder: RunFolder) -> tuple[dict[str, dict[str, int]], bool]:
     experiment = logged_experiment(folder, Variables(), "embedded")
-    analysis, figures = analysis_of(experiment.suite), dict[str, dict[str, int]]()
+    analysis = analysis_of(experiment.suite)
     if analysis.expert is None:
         return {}, True
     async with OpenGraphs(Variables()) as graphs:
         plan = await make_plan(experiment, graphs, lambda number: None)
+        figures: dict[str, dict[str, int]] = {}
         then = folder.read_manifest()["fingerprint"].get("tasks", {}).get("sha256")
         is_final = tasks_digest(task for task, _ in plan.tasks) == then
         for task, graph in plan.tasks:

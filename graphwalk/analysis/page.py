@@ -17,7 +17,7 @@ from graphwalk.analysis.report.formats import text_tables
 from graphwalk.analysis.report.plot_files import can_draw, page_svg
 from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.report import Report, report_of
-from graphwalk.analysis.report.text_table import Column, TextTable, legend
+from graphwalk.analysis.report.text_table import Column, TableRow, TextTable, legend
 from graphwalk.analysis.scene import Scene
 from graphwalk.analysis.suite_analysis import scene_maker
 from graphwalk.config.resources import data_path
@@ -197,14 +197,14 @@ def _table(table: TextTable) -> dict[str, Any]:
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
-def _cell(column: Column, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _cell(column: Column, row: TableRow) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a cell; `drawn` are low end, value and high end as shares of the scale."""
-    value = row.get(column.field)
+    value = row.values.get(column.field)
     yield "text", column.text(row)
     yield "interval", column.interval_text(row)
-    yield "dim", bool(row.get("published"))
+    yield "dim", row.is_published
     if value is not None and column.scale is not None and 0 <= value <= column.scale:
-        low, high = row.get("intervals", {}).get(column.field, (value, value))
+        low, high = row.intervals.get(column.field, (value, value))
         yield "drawn", [end / column.scale for end in (low, value, high)]
 
 

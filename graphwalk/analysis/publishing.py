@@ -23,19 +23,7 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
     """
     with folder.lock():
         manifest = folder.read_manifest()
-        names = manifest["config"]["names"]
-        readme = render_page(
-            "publish/README.md.j2",
-            manifest=manifest,
-            name=one_line(manifest["name"]),
-            models=one_line(", ".join(f"{names[m]} ({m})" if m in names else m for m in manifest["config"]["models"])),
-            settings=one_line(", ".join(manifest["config"]["settings"])),
-            description=one_line(manifest["config"]["description"], 1000),
-            own_prompts=manifest["config"]["agent"]["prompts"] not in (None, *PROMPT_SETS),
-            episodes=manifest["fingerprint"]["episodes"],
-            digests=DIGESTS,
-            digest=folder.results_digest(),
-        )
+        readme = _readme(manifest, folder.results_digest())
         parts: dict[str, Iterable[bytes]] = {
             "README.md": [readme.encode(), b"\n"],
             "run.json": [_checked(json.dumps(manifest, indent=2).encode(), "run.json", secrets), b"\n"],
@@ -47,6 +35,27 @@ def publish(folder: RunFolder, out: Path, secrets: Secrets, done: Callable[[], o
             parts[name] = [_checked(text.encode(), name, secrets)]
         with new_file(out, error=RunLogError) as file:
             _write(file, parts)
+
+
+def _readme(manifest: Mapping[str, Any], digest: str) -> str:
+    config = manifest["config"]
+    names = config["names"]
+    models = []
+    for model in config["models"]:
+        # Walker (openai/gpt-4.1), or openai/gpt-4.1 without a name
+        models.append(f"{names[model]} ({model})" if model in names else model)
+    return render_page(
+        "publish/README.md.j2",
+        manifest=manifest,
+        name=one_line(manifest["name"]),
+        models=one_line(", ".join(models)),
+        settings=one_line(", ".join(config["settings"])),
+        description=one_line(config["description"], 1000),
+        own_prompts=config["agent"]["prompts"] not in (None, *PROMPT_SETS),
+        episodes=manifest["fingerprint"]["episodes"],
+        digests=DIGESTS,
+        digest=digest,
+    )
 
 
 def _lines(
@@ -62,7 +71,8 @@ def _lines(
 
 def _checked(content: bytes, place: str, secrets: Secrets) -> bytes:
     """Return the content of a file. Raise RunLogError if a secret is in it."""
-    if variable := secrets.variable_in(content.decode()):
+    variable = secrets.variable_in(content.decode())
+    if variable:
         raise RunLogError(
             f"the run cannot be published: {place} contains the value of {variable}",
             hint=f"remove it there; if it is an ordinary word: env -u {variable} graphwalk publish …",
@@ -87,5 +97,7 @@ def _entry(name: str) -> ZipInfo:
     """Return an entry without time and owner, so that the same run gives the same bytes."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_DEFLATED
-    entry.external_attr, entry.create_system = 0o644 << 16, 3
+    # A file of a Unix system (3) that its owner may write and all may read.
+    entry.create_system = 3
+    entry.external_attr = 0o644 << 16
     return entry

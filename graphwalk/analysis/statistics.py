@@ -67,16 +67,19 @@ def estimate_shares(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[s
     wider = _means(pl.concat([clusters, half_right], how="diagonal"), by)
     independent = pl.col("t") * (share * (1 - share) / pl.col("n")).sqrt()
     wider = wider.select(centre=share, half=pl.max_horizontal("half", independent))
-    n, z = pl.col("clusters"), float(ndtri((1 + CONFIDENCE) / 2))
+    n = pl.col("clusters")
+    z = float(ndtri((1 + CONFIDENCE) / 2))
     wilson = means.select(
         centre=(share + z**2 / (2 * n)) / (1 + z**2 / n),
         half=z / (1 + z**2 / n) * (share * (1 - share) / n + z**2 / (4 * n**2)).sqrt(),
     )
     on_graphs = means["unit"] == "graph"
-    centre, half = (wider[name].zip_with(on_graphs, wilson[name]) for name in ("centre", "half"))
-    ends = means.with_columns(  # rounding must not leave the share outside
-        low=pl.min_horizontal(centre - half, share).clip(0, 1), high=pl.max_horizontal(centre + half, share).clip(0, 1)
-    )
+    centre = wider["centre"].zip_with(on_graphs, wilson["centre"])
+    half = wider["half"].zip_with(on_graphs, wilson["half"])
+    # Rounding must not leave the share outside.
+    low = pl.min_horizontal(centre - half, share)
+    high = pl.max_horizontal(centre + half, share)
+    ends = means.with_columns(low=low.clip(0, 1), high=high.clip(0, 1))
     return _with_reasons(ends, pl.lit(None, pl.String))
 
 
@@ -88,7 +91,9 @@ def _clusters(tasks: pl.DataFrame, by: Sequence[str], measures: Sequence[str]) -
         unit=pl.when(on_graphs).then(pl.lit("graph")).otherwise(pl.lit("question")),
         cluster=pl.when(on_graphs).then("graph").otherwise("question"),
     ).group_by(index, maintain_order=True)
-    counts, sums = grouped.agg(pl.col(measures).count().cast(pl.Float64)), grouped.agg(pl.col(measures).sum())
+    counts = grouped.agg(pl.col(measures).count().cast(pl.Float64))
+    sums = grouped.agg(pl.col(measures).sum())
+    # Both have the same lines in the same order, so that a column of one fits the other.
     long = counts.unpivot(measures, index=index, variable_name="measure", value_name="count")
     return long.with_columns(sums.unpivot(measures, value_name="sum")["sum"])
 
@@ -132,9 +137,8 @@ def _with_reasons(means: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
     one = pl.when(pl.col("n") > 0).then(pl.format("only one {} is known", "unit")).otherwise(pl.lit("nothing is known"))
     means = means.with_columns(reason=pl.when(pl.col("clusters") < 2).then(one).otherwise(reason))
     parts = pl.col("error", "df", "low", "high")
-    return means.with_columns(pl.when(pl.col("reason").is_null()).then(parts)).drop(
-        "t", "half", "largest_sum", "typical_size"
-    )
+    means = means.with_columns(pl.when(pl.col("reason").is_null()).then(parts))
+    return means.drop("t", "half", "largest_sum", "typical_size")
 
 
 def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:
@@ -145,13 +149,17 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
     if no task differs), the means `first_mean` and `second_mean` on the same tasks, and the tasks `first_better`,
     `second_better` and `equal`. Pairs without a common task are left out.
     """
-    by, difference = pairs.columns, pl.col("difference")
+    by = pairs.columns
+    index = [*by, "measure"]
+    difference = pl.col("difference")
     differences = subtract(tasks, pairs, measures)
+
+    # A line for each task and measure, with the difference and the value of the first player.
     long = differences.unpivot(measures, index=by, variable_name="measure", value_name="difference")
-    firsts = differences.unpivot([f"{name} of first" for name in measures], value_name="first")["first"]
+    firsts = differences.unpivot([f"{name} of first" for name in measures], value_name="first")
     better = (
-        long.with_columns(firsts)
-        .group_by(*by, "measure")
+        long.with_columns(firsts["first"])
+        .group_by(index)
         .agg(
             first_mean=pl.col("first").filter(difference.is_not_null()).mean(),
             first_better=(difference > 0).sum(),
@@ -159,10 +167,10 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
             equal=(difference == 0).sum(),
         )
     )
-    compared = estimate_means(differences, by, measures).join(better, on=[*by, "measure"], maintain_order="left")
-    compared = compared.join(
-        sign_flips(differences, by, measures, seed=seed), on=[*by, "measure"], maintain_order="left"
-    )
+
+    compared = estimate_means(differences, by, measures)
+    compared = compared.join(better, on=index, maintain_order="left")
+    compared = compared.join(sign_flips(differences, by, measures, seed=seed), on=index, maintain_order="left")
     differs = pl.col("first_better") + pl.col("second_better") > 0
     return compared.with_columns(
         second_mean=pl.col("first_mean") - pl.col("value"),
@@ -175,15 +183,15 @@ def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) 
 
     The values of the first are in the columns `MEASURE of first`.
     """
-    first, second = (
-        tasks.rename({name: f"{side}_{name}" for name in ("model", "setting")}) for side in ("first", "second")
-    )
+    first = tasks.rename({"model": "first_model", "setting": "first_setting"})
+    second = tasks.rename({"model": "second_model", "setting": "second_setting"})
     both = pairs.join(first, on=["first_model", "first_setting"], maintain_order="left_right").join(
         second, on=["second_model", "second_setting", "graph", "task_id"], suffix=" of second", maintain_order="left"
     )
     differences = [pl.col(measure) - pl.col(f"{measure} of second") for measure in measures]
     firsts = [pl.col(measure).alias(f"{measure} of first") for measure in measures]
-    return both.select(*pairs.columns, "graph", "task_id", "question", *differences, *firsts)
+    names = [*pairs.columns, "graph", "task_id", "question"]
+    return both.select(pl.col(names), *differences, *firsts)
 
 
 def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[str], *, seed: int) -> pl.DataFrame:
@@ -193,12 +201,15 @@ def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[
     both players are equally good, the difference on each graph, or on each question of one graph, could as well have
     the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961).
     """
+    index = [*by, "measure"]
     rows = []
-    for pair, clusters in _clusters(differences, by, measures).partition_by(by, as_dict=True).items():
-        for (measure,), of_measure in clusters.partition_by("measure", as_dict=True, maintain_order=True).items():
-            p_value, is_exact = _mid_p(of_measure["sum"].to_numpy(), seed)
-            rows.append((*pair, measure, p_value, is_exact))
-    columns = {**dict.fromkeys([*by, "measure"], pl.String), "p_value": pl.Float64, "p_exact": pl.Boolean}
+    for key, clusters in _clusters(differences, by, measures).partition_by(index, as_dict=True).items():
+        p_value, is_exact = _mid_p(clusters["sum"].to_numpy(), seed)
+        rows.append((*key, p_value, is_exact))
+
+    columns: dict[str, type[pl.DataType]] = dict.fromkeys(index, pl.String)
+    columns["p_value"] = pl.Float64
+    columns["p_exact"] = pl.Boolean
     return pl.DataFrame(rows, columns, orient="row")
 
 
@@ -311,8 +322,9 @@ def lower_bound_in_words(p_value: float) -> str:
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust p-values for their number by S. Holm's step-down method (1979); the order is kept, None stays None."""
+    # [0.04, None, 0.01] becomes [0.04, None, 0.02]: the smallest is multiplied by 2, the next one by 1.
     p_of = {index: p for index, p in enumerate(p_values) if p is not None}
-    adjusted = list[float | None]([None] * len(p_values))
+    adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(sorted(p_of, key=p_of.__getitem__)):
         highest = min(max(highest, (len(p_of) - rank) * p_of[index]), 1.0)

@@ -5,13 +5,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import GraphwalkError, RunLogError
-from graphwalk.models.chat import to_dict
+from graphwalk.models.chat import Model, to_dict
 from graphwalk.models.scripted import ReplayModel
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.folder import RunFolder
@@ -46,11 +46,20 @@ class VerifyCheck:
             return
         name, (before, after) = next(iter(differences({"": then}, {"": now}).items()))
         if isinstance(before, str) and isinstance(after, str):
-            same = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-            start = max(0, sum(1 for _ in same) - _AROUND)
-            before, after = (text[start : start + 2 * _AROUND] for text in (before, after))
+            # Long texts: what is around the first difference.
+            start = max(0, _first_difference(before, after) - _AROUND)
+            before = before[start : start + 2 * _AROUND]
+            after = after[start : start + 2 * _AROUND]
         name = name.removeprefix(".") or "value"
         self.differing.append(f"{where}: {name}: logged {quote(before)}, now {quote(after)}")
+
+
+def _first_difference(one: str, other: str) -> int:
+    """Return the number of characters with which both texts begin."""
+    for place, (character, of_other) in enumerate(zip(one, other, strict=False)):
+        if character != of_other:
+            return place
+    return min(len(one), len(other))
 
 
 @dataclass(frozen=True)
@@ -69,10 +78,15 @@ class RunVerification:
         """The first differences as a RunLogError; None without differences."""
         if self.holds:
             return None
-        lines = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
-        more = [f"… and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-        message = "\n".join(["the run is not reproducible:", *lines[:_SHOWN], *more])
-        return RunLogError(message, hint=f"use the version that made the run, {self.origin}, if this is another one")
+        differing = []
+        for name, check in self.checks.items():
+            differing += [f"{name}: {text}" for text in check.differing]
+        lines = ["the run is not reproducible:", *differing[:_SHOWN]]
+        if len(differing) > _SHOWN:
+            lines.append(f"… and {len(differing) - _SHOWN} more")
+        return RunLogError(
+            "\n".join(lines), hint=f"use the version that made the run, {self.origin}, if this is another one"
+        )
 
     def as_json(self) -> str:
         checks = [{"check": name, **vars(check)} for name, check in self.checks.items()]
@@ -93,8 +107,8 @@ async def verify_run(
     then = manifest["fingerprint"]
     experiment = logged_experiment(folder, variables)
     # A run may come from a stranger: nothing is loaded into a database of the user because of it.
-    took_no_queries = any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"])
-    memory = EmbeddedDatabase(takes_queries=not took_no_queries)
+    left_out_cypher = any("write_cypher" in graph.get("left_out", {}) for graph in then["graphs"])
+    memory = EmbeddedDatabase(takes_queries=not left_out_cypher)
     checks = {name: VerifyCheck() for name in CHECKS}
     async with OpenGraphs(variables, database=memory) as graphs:
         plan = await make_plan(experiment, graphs, lambda number: None)
@@ -102,7 +116,8 @@ async def verify_run(
         _check_texts(folder, then, checks["texts"])
         unfinished = {one.key: one for one in plan.episodes}
         for number, record in enumerate(folder.records(), 1):
-            where, result = f"results.jsonl:{number}", Result.from_dict(record)
+            where = f"results.jsonl:{number}"
+            result = Result.from_dict(record)
             planned = unfinished.get(result.key)
             if planned is None:
                 checks["episodes"].differing.append(f"{where}: {result.key.in_words} is not part of the run")
@@ -119,8 +134,9 @@ async def verify_run(
 
 def _check_manifest(then: Mapping[str, Any], plan: Plan, checks: Mapping[str, VerifyCheck]) -> None:
     """Compare run.json with the graphs, tasks and episodes of the plan."""
-    for number, pair in enumerate(zip_longest(then["graphs"], _json([loaded.facts for loaded in plan.graphs]))):
-        checks["graphs"].compare(f"run.json: graph {number}", *pair)
+    facts = _json([graph.facts for graph in plan.graphs])
+    for number, (graph_then, graph_now) in enumerate(zip_longest(then["graphs"], facts)):
+        checks["graphs"].compare(f"run.json: graph {number}", graph_then, graph_now)
     digest = {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)}
     checks["tasks"].compare("run.json: tasks", then["tasks"], digest, things=len(plan.tasks))
     checks["episodes"].compare("run.json: episodes", then["episodes"], len(plan.episodes), things=0)
@@ -148,14 +164,15 @@ async def _check_result(
     trajectory = then.trajectory
     task = experiment.suite.task_type.model_validate(then.task)
     answer, score = judge(task, trajectory, then.extractor_reply, experiment.config.scoring)
-    alone = then.extractor_reply is None  # the extractor's share of tokens and seconds is not logged
+    # The extractor's share of tokens and seconds is not logged.
+    is_without_extractor = then.extractor_reply is None
     now = replace(
         then,
         exit_status=trajectory.exit_status,
         answer=answer,
         score=score,
-        usage=trajectory.usage if alone else then.usage,
-        seconds=trajectory.seconds if alone else then.seconds,
+        usage=trajectory.usage if is_without_extractor else then.usage,
+        seconds=trajectory.seconds if is_without_extractor else then.seconds,
         task=planned.task.model_dump(mode="json"),
         graph=planned.graph.facts,
     )
@@ -170,7 +187,8 @@ async def _check_result(
         checks["replies"].unverified["of a language model"] += len(parts["replies"])
     if trajectory.exit_status is ExitStatus.CONTEXT_OVERFLOW:
         parts_now["turns"][-1] = parts["turns"][-1]
-    numbers = {"tasks": 0, "graphs": 0, **{name: len(parts[name]) for name in ("tool results", "replies")}}
+    # Tasks and graphs are counted with run.json; the other parts are one thing each.
+    numbers = {"tasks": 0, "graphs": 0, "tool results": len(parts["tool results"]), "replies": len(parts["replies"])}
     for name in parts:
         if name in compared:
             checks[name].compare(where, parts[name], parts_now[name], things=numbers.get(name, 1))
@@ -178,10 +196,13 @@ async def _check_result(
 
 async def _play_again(planned: PlannedEpisode, then: Result, experiment: Experiment) -> Trajectory:
     """Play an episode with the scripted agent or the logged replies that played it."""
-    experiment, spec = experiment.of(planned.key.setting), then.key.model
-    provider, _, name = spec.partition("/")
-    scripted = provider == "scripted"
-    model = await planned.scripted(name, experiment) if scripted else ReplayModel(spec, then.trajectory)
+    experiment = experiment.of(planned.key.setting)
+    provider, _, name = then.key.model.partition("/")
+    model: Model
+    if provider == "scripted":
+        model = await planned.scripted(name, experiment)
+    else:
+        model = ReplayModel(then.key.model, then.trajectory)
     start = Conversation(await planned.prompt(experiment), experiment.agent, experiment.config.limits)
     again = await run_episode(Episode(start, model, experiment.options))
     await model.close()
@@ -191,21 +212,29 @@ async def _play_again(planned: PlannedEpisode, then: Result, experiment: Experim
 def _parts(record: Mapping[str, Any], trajectory: Mapping[str, Any]) -> dict[str, Any]:
     """Return what each check compares of a line and its trajectory, without the elapsed times of calls."""
     turns = trajectory.get("turns", [])
-    results = [result for turn in turns for result in turn.get("results", [])]
-    courses = [
-        {"calls": len(turn.get("results", [])), **{name: turn.get(name) for name in ("next_user", "forced")}}
-        for turn in turns
-    ]
+    replies = []
+    results = []
+    courses: list[Any] = []
+    for turn in turns:
+        replies.append(turn["message"])
+        of_turn = turn.get("results", [])
+        results += [_without_time(result) for result in of_turn]
+        # {"calls": 2, "next_user": None, "forced": None}
+        courses.append({"calls": len(of_turn), "next_user": turn.get("next_user"), "forced": turn.get("forced")})
     return {
         "tasks": record["task"],
         "graphs": record["graph"],
         "prompts": trajectory.get("prompt", []),
-        "replies": [turn["message"] for turn in turns],
-        "tool results": [{k: v for k, v in result.items() if k != "seconds"} for result in results],
+        "replies": replies,
+        "tool results": results,
         "turns": [*courses, trajectory["exit_status"]],
         "scores": {"answer": record["answer"], "score": record["score"]},
         "totals": {name: record[name] for name in ("exit_status", "turns", "tool_calls", "usage", "seconds")},
     }
+
+
+def _without_time(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in result.items() if name != "seconds"}
 
 
 def _json(value: Any) -> Any:

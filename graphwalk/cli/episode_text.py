@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -34,9 +34,6 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
 from graphwalk.terminal import data, progress_bar, say, stderr, stdout
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _INDENT = (0, 0, 0, 4)
 _FIRST_ROWS = 10
@@ -71,22 +68,24 @@ def shown_episode(result: Result, scene: Scene, *, everything: bool) -> Iterator
     yield from _figures(result)
 
 
-def _section(title: str, *parts: "RenderableType") -> "Iterator[RenderableType]":
+def _section(title: str, *parts: RenderableType) -> Iterator[RenderableType]:
     yield Text(f"\n{one_line(title)}", style="bold")
-    yield from map(_block, parts)
+    for part in parts:
+        yield _block(part)
 
 
-def _block(part: "RenderableType") -> Padding:
+def _block(part: RenderableType) -> Padding:
     return Padding(part, _INDENT, expand=False)
 
 
 def _title(result: Result) -> Text:
+    """Return one line: `0-node_count  scripted/expert, tools, repeat 1  correct`."""
     key = result.key
+    player = f"{one_line(key.model)}, {one_line(key.setting)}"
+    if key.repeat:
+        player += f", repeat {key.repeat}"
     verdict, colour = _verdict(result.score, result.exit_status)
-    again = f", repeat {key.repeat}" if key.repeat else ""
-    return Text.assemble(
-        (one_line(key.task_id), "bold"), f"  {one_line(key.model)}, {one_line(key.setting)}{again}  ", (verdict, colour)
-    )
+    return Text.assemble((one_line(key.task_id), "bold"), f"  {player}  ", (verdict, colour))
 
 
 def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str, str]:
@@ -95,12 +94,17 @@ def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str,
         return f"failed: {exit_status}", "red"
     if score.get("correct") is None:
         return one_line(str(exit_status)), ""
-    return ("correct", "green") if score["correct"] else (f"incorrect ({exit_status})", "red")
+    if score["correct"]:
+        return "correct", "green"
+    return f"incorrect ({exit_status})", "red"
 
 
-def _turn(number: int, turn: SceneTurn, calls: int, most: int | None) -> "Iterator[RenderableType]":
+def _turn(number: int, turn: SceneTurn, calls: int, most: int | None) -> Iterator[RenderableType]:
     """Yield a turn after a number of calls."""
-    yield from _section(f"{number}{', without tools (turn limit)' if turn.forced else ''}")
+    title = str(number)
+    if turn.forced:
+        title += ", without tools (turn limit)"
+    yield from _section(title)
     if turn.thought:
         yield _block(Text(printable(turn.thought), style="dim italic"))
     if turn.text:
@@ -140,17 +144,30 @@ def _arguments(call: SceneCall, is_note: bool, brief: bool) -> str:
     return one_line(text) if brief else printable(text)
 
 
-def _rows(call: SceneCall, most: int | None) -> "Iterator[RenderableType]":
+def _rows(call: SceneCall, most: int | None) -> Iterator[RenderableType]:
     """Yield notes and rows of a result, else its text."""
     if not call.table:
         yield Text(printable(call.result), style="dim")
         return
-    yield from (Text(printable(note), style="dim") for note in call.notes)
-    names = list(dict.fromkeys(name for row in call.table for name in row))
-    cells = [["" if name not in row else plain(row[name]) for name in names] for row in call.table[:most]]
-    yield _grid(names, [(line, "") for line in cells])
-    if more := len(call.table) - len(cells):
+    for note in call.notes:
+        yield Text(printable(note), style="dim")
+
+    # Rows may have different fields: all of them are columns.
+    names: dict[str, None] = {}
+    for row in call.table:
+        names |= dict.fromkeys(row)
+    lines = []
+    for row in call.table[:most]:
+        lines.append((_cells(row, names), ""))
+    yield _grid(list(names), lines)
+    more = len(call.table) - len(lines)
+    if more:
         yield Text(f"… {more} more of {counted(len(call.table), 'row')} (--all)", style="dim")
+
+
+def _cells(row: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """Return the values of a row as texts; a field that it does not have is empty, and a null is a dash."""
+    return [plain(row[name]) if name in row else "" for name in names]
 
 
 def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table:
@@ -163,30 +180,43 @@ def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Ta
     return table
 
 
-def _picture(scene: Scene) -> "Iterator[RenderableType]":
+def _picture(scene: Scene) -> Iterator[RenderableType]:
     """Yield the answer compared with the target, and the maze or the evidence."""
     yield from _answer(scene.answer)
     if scene.grid is not None:
         yield from _section(scene.steps[-1].caption, drawn_grid(scene.grid, scene.steps))
-    elif evidence := evidence_table(scene):
+        return
+    evidence = evidence_table(scene)
+    if evidence is not None:
         yield Text()
         yield _block(evidence)
 
 
-def _answer(answer: StateTable) -> "Iterator[RenderableType]":
+def _answer(answer: StateTable) -> Iterator[RenderableType]:
     """Yield the rows of answer and target, or both texts."""
-    if not answer.rows or answer.rows[0][0]:
-        yield from _section("answer", *([_comparison(answer)] if answer.rows else [Text("no answer found")]))
+    if not answer.rows:
+        yield from _section("answer", Text("no answer found"))
         return
-    for title, value in zip(answer.columns, answer.rows[0][1:], strict=True):
+    fate, *texts = answer.rows[0]
+    if fate:
+        yield from _section("answer", _comparison(answer))
+        return
+    # One row without a fate has a text for each title: ("", "Ida is 30.", "30").
+    for title, value in zip(answer.columns, texts, strict=True):
         yield from _section(title, Text("no answer found" if value is None else printable(plain(value))))
 
 
 def _comparison(table: StateTable) -> Group:
-    """Return rows with their states, and the note."""
-    signs = (_FATES.get(fate, ("", "")) for fate, *_ in table.rows)
-    rows = [([sign, *map(plain, cells)], style) for (sign, style), (_, *cells) in zip(signs, table.rows, strict=True)]
-    return Group(_grid(["", *table.columns], rows), *([Text(printable(table.note), style="dim")] if table.note else []))
+    """Return rows with the signs of their fates, and the note."""
+    lines = []
+    for fate, *values in table.rows:
+        sign, colour = _FATES.get(fate, ("", ""))
+        cells = [plain(value) for value in values]
+        lines.append(([sign, *cells], colour))
+    grid = _grid(["", *table.columns], lines)
+    if not table.note:
+        return Group(grid)
+    return Group(grid, Text(printable(table.note), style="dim"))
 
 
 def evidence_table(scene: Scene) -> Table | None:
@@ -194,26 +224,25 @@ def evidence_table(scene: Scene) -> Table | None:
     used = {place: node for place, node in enumerate(scene.nodes) if node.fate}
     if not used or scene.layout == "circle":
         return None
-    keys = {place: node.about.get(KEY, node.name) for place, node in islice(used.items(), MOST_USED)}
+
     rows = []
-    for place, key in keys.items():
-        properties = {name: value for name, value in used[place].about.items() if name != KEY}
-        rows.append((f"({key}:{used[place].kind})", pairs(properties)))
+    keys = {}
+    for place, node in islice(used.items(), MOST_USED):
+        keys[place] = node.about.get(KEY, node.name)
+        properties = {name: value for name, value in node.about.items() if name != KEY}
+        rows.append((f"({keys[place]}:{node.kind})", pairs(properties)))
     for link in scene.links:
         if link.source in keys and link.target in keys:
             rows.append((f"({keys[link.source]})–{link.name}→({keys[link.target]})", pairs(link.about)))
-    if more := len(used) - len(keys):
+    more = len(used) - len(keys)
+    if more:
         rows.append((f"… and {counted(more, 'more node')}", ""))
     return _grid(["evidence", "properties"], [(row, "") for row in rows])
 
 
 def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
     """Return a maze, two columns per cell, with the cells that were called and the answer."""
-    walls = set(grid.walls)
-    marked = dict.fromkeys(walls, "wall") | {step.cell: step.sort for step in steps if step.sort == "visit"}
-    marked |= dict.fromkeys(grid.path, "path")
-    hit = {step.cell for step in steps if step.sort == "wall"} | walls.intersection(grid.path)
-    marked |= dict.fromkeys(hit, "hit") | {grid.start: "start", grid.goal: "goal"}
+    marked = _marked_cells(grid, steps)
     border = "+" + "-" * (2 * grid.size) + "+"
     text = Text(f"{border}\n", no_wrap=True)
     for row in range(grid.size):
@@ -224,21 +253,39 @@ def drawn_grid(grid: SceneGrid, steps: Sequence[SceneStep] = ()) -> Text:
     return text.append(border)
 
 
-def _figures(result: Result) -> "Iterator[RenderableType]":
+def _marked_cells(grid: SceneGrid, steps: Sequence[SceneStep]) -> dict[int | None, str]:
+    """Return what is drawn in each cell that is not empty, by its number; the last mark of a cell counts."""
+    marked: dict[int | None, str] = dict.fromkeys(grid.walls, "wall")
+    for step in steps:
+        if step.sort == "visit":
+            marked[step.cell] = "visit"
+    marked |= dict.fromkeys(grid.path, "path")
+    for step in steps:
+        if step.sort == "wall":
+            marked[step.cell] = "hit"
+    # An answer that leads through walls hits them.
+    marked |= dict.fromkeys(set(grid.walls).intersection(grid.path), "hit")
+    marked[grid.start] = "start"
+    marked[grid.goal] = "goal"
+    return marked
+
+
+def _figures(result: Result) -> Iterator[RenderableType]:
     """Yield the fields of the score, then turns, calls, time, tokens and cost."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, value in (result.score or {}).items():
-        if name not in _SHOWN_ELSEWHERE and value not in (None, "", [], {}) and not isinstance(value, dict | list):
-            number = f"{value:.4g}" if isinstance(value, float) else plain(value)
-            table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
+        if name in _SHOWN_ELSEWHERE or value is None or value == "" or isinstance(value, dict | list):
+            continue
+        number = f"{value:.4g}" if isinstance(value, float) else plain(value)
+        table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
     if table.row_count:
         yield from _section("score", table)
-    calls, reference = len(result.trajectory.results), result.task.get("reference_calls")
-    parts = [
-        counted(len(result.trajectory.turns), "turn"),
-        counted(calls, "call") + (f" (reference {reference})" if reference else ""),
-        *effort(result),
-    ]
+
+    calls = counted(len(result.trajectory.results), "call")
+    reference = result.task.get("reference_calls")
+    if reference:
+        calls += f" (reference {reference})"
+    parts = [counted(len(result.trajectory.turns), "turn"), calls, *effort(result)]
     yield Text("\n" + " · ".join(parts), style="dim")
 
 
@@ -247,7 +294,8 @@ def effort(result: Result | Answer) -> Iterator[str]:
     yield duration(result.seconds)
     usage = result.usage
     if usage.total_tokens:
-        yield f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens"
+        about = "about " if usage.estimated else ""
+        yield f"{about}{usage.total_tokens:,} tokens"
         yield "cost unknown" if usage.cost is None else dollars(usage.cost)
 
 
@@ -256,27 +304,32 @@ LISTED = ("task_id", "model", "setting", "repeat", "exit_status", "score", "tool
 """Fields of a record that a list of episodes shows."""
 
 
-def episode_list(records: Sequence[Mapping[str, Any]]) -> "Iterator[RenderableType]":
+def episode_list(records: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     """Yield each task with its question, and a line for each of its episodes.
 
     `records`: with the fields `LISTED` and the `question`. Of explained ones, the reason why a right answer is not
     proven is shown, too.
     """
-    settings = len({record["setting"] for record in records}) > 1
-    names = [_name(record, settings) for record in records]
+    several_settings = len({record["setting"] for record in records}) > 1
+    names = [_name(record, with_setting=several_settings) for record in records]
     width = max(map(cell_len, names), default=0)
     for task, group in groupby(zip(records, names, strict=True), lambda one: str(one[0]["task_id"])):
         of_task = list(group)
         yield Text(one_line(task), style="bold")
-        question, _, _ = of_task[0][0].get("question", "").partition("\n\n")  # without the format of the answer
+        first, _ = of_task[0]
+        # Without the format of the answer, which is behind an empty line.
+        question, _, _ = first.get("question", "").partition("\n\n")
         if question:
             yield _indented(one_line(question, _LONGEST_QUESTION))
         for record, name in of_task:
             verdict, style = _verdict(record["score"], record["exit_status"])
             effort = f"{counted(record['tool_calls'], 'call')}, {duration(record['seconds'])}"
-            yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<20}", style), f"  {effort}")
-            if (record["score"] or {}).get("unproven"):
-                yield _indented(f"not proven: {printable(record['score']['unproven'])}", 4, "yellow")
+            # `ljust` would count characters, of which some are two columns wide.
+            padding = " " * (width - cell_len(name))
+            yield Text.assemble(f"  {name}{padding}  ", (f"{verdict:<20}", style), f"  {effort}")
+            unproven = (record["score"] or {}).get("unproven")
+            if unproven:
+                yield _indented(f"not proven: {printable(unproven)}", 4, "yellow")
 
 
 def _indented(text: str, columns: int = 2, style: str = "") -> Padding:
@@ -284,13 +337,18 @@ def _indented(text: str, columns: int = 2, style: str = "") -> Padding:
     return Padding(Text(text, style=style), (0, 0, 0, columns))
 
 
-def _name(record: Mapping[str, Any], settings: bool) -> str:
-    """Return the model, the setting if there are several, and the number of the repeat."""
-    again = f" #{record['repeat']}" if record["repeat"] else ""
-    return one_line(f"{record['model']}{' ' + record['setting'] if settings else ''}{again}")
+def _name(record: Mapping[str, Any], *, with_setting: bool) -> str:
+    """Return the model, the setting and the number of the repeat: `scripted/expert tools #1`."""
+    name = str(record["model"])
+    if with_setting:
+        name += f" {record['setting']}"
+    if record["repeat"]:
+        name += f" #{record['repeat']}"
+    return one_line(name)
 
 
-_NO_ANSWER, _STORE = 4, 3
+_STORE = 3
+_NO_ANSWER = 4
 """Exit codes."""
 
 
@@ -307,7 +365,8 @@ class Teller(Watcher):
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
         """Show the elapsed time while a question is answered."""
-        self._calls, self._beside = 0, None
+        self._calls = 0
+        self._beside = None
         with progress_bar(printable(model)):
             yield
 
@@ -315,15 +374,16 @@ class Teller(Watcher):
         self._beside = message.content
 
     def on_result(self, result: ToolResult) -> None:
-        beside, self._beside = self._beside, None  # the text belongs to the first call
+        # The text belongs to the first call.
+        beside = self._beside
+        self._beside = None
         self._calls += 1
         if not self._json:
             stderr().print(call_table(self._calls, call_of(result, beside), brief=True), soft_wrap=False)
 
     def tell(self, answer: Answer, graph: str) -> None:
         """Print the answer about `graph` and its evidence."""
-        failed = answer.answer is None or answer.unsupported == EVERY_LOOK_UP_FAILED
-        self.exit_code = _STORE if answer.exit_status is ExitStatus.STORE_ERROR else _NO_ANSWER if failed else 0
+        self.exit_code = _exit_code(answer)
         if self._json:
             run = None if self.log is None else str(self.log.path)
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
@@ -331,16 +391,31 @@ class Teller(Watcher):
         if answer.answer is None:
             say(f"error: no answer ({answer.exit_status}): {answer.error or 'the model returned no text'}")
         else:
-            if answer.unsupported:
-                mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
-                stdout().print(mark, soft_wrap=True)
-            data(f"\n{answer.answer}\n")
-            if answer.unseen:
-                say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")
-        if evidence := evidence_table(answer.scene):
+            _print_answer(answer)
+
+        evidence = evidence_table(answer.scene)
+        if evidence is not None:
             stdout().print(evidence)
         elif answer.setting == "write_cypher":
             data("evidence: – (not known of queries)")
         for sentence in answer.evidence.namesakes:
             say(f"note: {printable(sentence)}")
         say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))
+
+
+def _exit_code(answer: Answer) -> int:
+    if answer.exit_status is ExitStatus.STORE_ERROR:
+        return _STORE
+    if answer.answer is None or answer.unsupported == EVERY_LOOK_UP_FAILED:
+        return _NO_ANSWER
+    return 0
+
+
+def _print_answer(answer: Answer) -> None:
+    """Print the text of an answer, with what its tool results do not support."""
+    if answer.unsupported:
+        mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
+        stdout().print(mark, soft_wrap=True)
+    data(f"\n{answer.answer}\n")
+    if answer.unseen:
+        say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")

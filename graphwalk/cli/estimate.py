@@ -33,7 +33,7 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
 def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     """Print tasks, calls, tokens and cost of a run."""
     from graphwalk.analysis.estimate import estimate_run
-    from graphwalk.analysis.report.text_table import Column, TextTable, dollars, rendered, short
+    from graphwalk.analysis.report.text_table import Column, TableRow, TextTable, dollars, rendered, short
     from graphwalk.runs.resolve import context_windows
 
     windows = run_async(context_windows(experiment))
@@ -52,16 +52,15 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
         Column("output\ntokens", "output_tokens", short),
         Column("cost", "usd", dollars),
     )
-    rows = [vars(row) for row in estimate.rows]
+    rows = [TableRow(vars(row)) for row in estimate.rows]
     if len(rows) > 1:
         total: dict[str, Any] = {"model": "all", "setting": ""}
         for column in columns:
-            values = [row[column.field] for row in rows]
-            is_known = all(value is not None for value in values)
-            if not column.name and is_known:
-                total[column.field] = sum(values)
-        rows.append(total)
-
+            figures = [row.values[column.field] for row in rows]
+            # The cost of a model may be unknown, and so is that of all.
+            if not column.name and None not in figures:
+                total[column.field] = sum(figures)
+        rows.append(TableRow(total))
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
     data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
     stdout().print(rendered(TextTable("", columns, rows), columns, stdout().width))

@@ -1,9 +1,7 @@
 """`graphwalk report`, `graphwalk compare` and `graphwalk rescore`."""
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -113,20 +111,25 @@ def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
     """
     from graphwalk.analysis.report.report import report_of
 
+    # Records as they are have no explanations.
     report = report_of(run) if json else report_of(run, run.records())
     _print(report, "json" if json else "terminal", tables=OVERVIEW)
-    return min((row["accuracy"] for row in report.rows if row["accuracy"] is not None), default=None)
+    accuracies = [row.figure("accuracy") for row in report.rows]
+    return min((accuracy for accuracy in accuracies if accuracy is not None), default=None)
 
 
 def _print(report: "Printed", format: str, *, tables: int | None = None, explain: bool = False) -> None:
     from graphwalk.analysis.report.formats import OnTerminal, to_csv, to_json, to_markdown
+    from graphwalk.analysis.report.report import Report
 
     if format == "terminal":
         print_tables(OnTerminal(report, tables, explain))
         return
-    forms: dict[str, Callable[[Any], str]] = {
-        "json": to_json,
-        "csv": to_csv,
-        "markdown": partial(to_markdown, explain=explain),
-    }
-    data(forms[format](report).rstrip("\n"))
+    if format == "json":
+        text = to_json(report)
+    elif format == "markdown":
+        text = to_markdown(report, explain=explain)
+    else:
+        assert isinstance(report, Report)  # a comparison is printed on the terminal or as JSON
+        text = to_csv(report)
+    data(text.rstrip("\n"))

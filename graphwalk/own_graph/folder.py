@@ -10,6 +10,7 @@ from graphwalk.own_graph.answer import Answer
 from graphwalk.own_graph.graph_agent import GraphAgent
 from graphwalk.runs.folder import ASK, NewRun, RunFolder
 from graphwalk.runs.record import RUN_VERSION, EpisodeKey, Result
+from graphwalk.suites.setting import Setting
 from graphwalk.version import __version__
 
 
@@ -55,7 +56,7 @@ class ConversationFolder:
         """Append an answer. Raise RunLogError if it cannot be written."""
         number = len(self._questions)
         result = Result(
-            key=EpisodeKey(f"ask-{number:03}", answer.model, answer.setting, 0),
+            key=EpisodeKey(f"ask-{number:03}", answer.model, Setting(answer.setting), 0),
             exit_status=answer.exit_status,
             answer=answer.answer,
             score=None if answer.exit_status.infrastructure else {"correct": None},

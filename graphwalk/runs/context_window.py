@@ -7,6 +7,7 @@ from graphwalk.models.protocols import protocol_of
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.resolve import Experiment, per_episode
+from graphwalk.suites.setting import Setting
 
 
 def window_of(model: str, experiment: Experiment, reported: Mapping[str, int]) -> int | None:
@@ -20,7 +21,7 @@ async def window_warnings(experiment: Experiment, plan: Plan, reported: Mapping[
 
     `reported`: context window by model, as its server reports it. The tokens of a prompt are an estimate.
     """
-    first: dict[tuple[str, str], PlannedEpisode] = {}
+    first: dict[tuple[str, Setting], PlannedEpisode] = {}
     for planned in plan.episodes:
         first.setdefault((planned.key.model, planned.key.setting), planned)
 

@@ -318,7 +318,7 @@ class RunFolder:
         lines = []
         for key in sorted(last):
             record = last[key]
-            values = [*key, record["exit_status"], record.get("answer"), record["score"]]
+            values = [*key.as_dict().values(), record["exit_status"], record.get("answer"), record["score"]]
             lines.append(json.dumps(values, sort_keys=True))
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
+from graphwalk.suites.setting import Setting
 
 State = Literal["finished", "not finished", "unreadable"]
 
@@ -71,7 +72,7 @@ def listed(folder: RunFolder) -> ListedRun:
 
 def _accuracy(records: Mapping[EpisodeKey, ResultRecord]) -> dict[str, float]:
     """Return model → percent of its tasks; a task with repeats counts once, with its mean."""
-    correct: dict[str, dict[tuple[str, str], list[float]]] = {}
+    correct: dict[str, dict[tuple[Setting, str], list[float]]] = {}
     for key, record in records.items():
         if record["score"] is None or record["score"]["correct"] is None:  # None: an answer of `ask`
             continue

@@ -148,7 +148,7 @@ class Worker:
     def __init__(self) -> None:
         self._driver = _Driver()
         self._opened = AsyncExitStack()
-        self._episodes: dict[EpisodeKey, PlannedEpisode] = {}
+        self._episodes: dict[str, PlannedEpisode] = {}  # by the text of the key
         self._played: set[asyncio.Task[None]] = set()
 
     async def start(self, run: str, folder: str, working_folder: str) -> str:
@@ -178,7 +178,7 @@ class Worker:
             note=note,
         )
         self._models = await self._opened.enter_async_context(RunModels(experiment, shared))
-        self._episodes = {planned.key: planned for planned in plan.episodes}
+        self._episodes = {planned.key.text: planned for planned in plan.episodes}
         return f"process {os.getpid()} on {socket.gethostname()}"
 
     def _check_plan(self, of_driver: Mapping[str, Any], of_worker: Mapping[str, Any]) -> None:
@@ -192,12 +192,12 @@ class Worker:
         raise RunLogError("\n".join(lines), hint=hint)
 
     async def begin(self, number: int, key: str) -> None:
-        """Begin to play an episode, by its key as a JSON array. The result becomes a message."""
-        task = asyncio.create_task(self._play(number, EpisodeKey(*json.loads(key))))
+        """Begin to play an episode, by the text of its key. The result becomes a message."""
+        task = asyncio.create_task(self._play(number, key))
         self._played.add(task)
         task.add_done_callback(self._played.discard)
 
-    async def _play(self, number: int, key: EpisodeKey) -> None:
+    async def _play(self, number: int, key: str) -> None:
         try:
             result = await play(self._episodes[key], self._models, self._models.experiment)
             self._driver.tell("result", number, result.as_dict())
@@ -232,7 +232,7 @@ class _StartedWorker:
         """Raise _LostError if the worker is lost before it hands the result over."""
         number = next(self._numbers)
         self._in_flight[number] = asyncio.get_running_loop().create_future()
-        self._actor.begin.remote(number, json.dumps(key))
+        self._actor.begin.remote(number, key.text)
         try:
             return await self._in_flight[number]
         finally:

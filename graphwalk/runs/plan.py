@@ -17,7 +17,8 @@ from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
-from graphwalk.suites.suite import Task, setting_of
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task
 
 _LOGGER = logging.getLogger("graphwalk")
 MOST_EPISODES = 1_000_000
@@ -72,15 +73,16 @@ class PlannedEpisode:
 
     async def prompt(self, experiment: Experiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        setting, agent = setting_of(self.key.setting), experiment.of(self.key.setting).agent
+        setting, agent = self.key.setting.name, experiment.of(self.key.setting).agent
         prompt = await self.task.prompt(self.graph.about, setting, agent)
         return with_levers(prompt, self.task, setting, agent)
 
     async def scripted(self, name: str, experiment: Experiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
         schema = await self.graph.about.whole_schema()
-        setting = setting_of(self.key.setting)
-        seed = seed_for(experiment.config.seed, "player", self.key._replace(setting=setting).text)  # for all variants
+        setting = self.key.setting.name
+        key = self.key._replace(setting=Setting(setting))  # one walk for all variants
+        seed = seed_for(experiment.config.seed, "player", key.text)
         player = experiment.suite.players[name]
         random = stdlib_random(seed, *player.purpose, self.task.task_id)
         model = player.model(f"scripted/{name}", self.task, setting, schema, random)
@@ -121,17 +123,18 @@ def _possible_episodes(
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.settings_played:
-            plain = setting_of(setting)
-            if plain in graph.left_out or not experiment.suite.asks(task, plain, experiment.config.suite):
+            if setting.name in graph.left_out:
+                continue
+            if not experiment.suite.asks(task, setting.name, experiment.config.suite):
                 continue
             for model in experiment.models:
                 planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
-                yield planned, can_play(experiment.suite, model, setting, task)
+                yield planned, can_play(experiment.suite, model, setting.name, task)
 
 
 def _why_unplayed(planned: PlannedEpisode, experiment: Experiment) -> str:
     """Return the reason why a scripted agent cannot play an episode."""
-    setting = setting_of(planned.key.setting)
+    setting = planned.key.setting.name
     player = experiment.suite.players[planned.key.model.partition("/")[2]]
     if setting not in player.settings:
         return f"this scripted agent cannot play {setting}"

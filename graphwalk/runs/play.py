@@ -361,7 +361,7 @@ async def play(
 ) -> Result:
     """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
-    facts = {"task": key.task_id, "model": key.model, "setting": key.setting, "repeat": key.repeat}
+    facts = {"task": key.task_id, "model": key.model, "setting": str(key.setting), "repeat": key.repeat}
     async with models.for_episode(planned) as (model, extractor):
         if not models.reported:
             return await _play(planned, model, extractor, experiment, watcher)

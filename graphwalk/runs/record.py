@@ -10,7 +10,8 @@ from graphwalk.models.chat import Usage, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import MOST_CHARACTERS, TOO_LONG, Extraction
-from graphwalk.suites.suite import Task, setting_of
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task
 
 _SHORT = 1_000
 """Characters of a reply that is too long which its score reads."""
@@ -73,13 +74,16 @@ class EpisodeKey(NamedTuple):
 
     task_id: str
     model: str
-    setting: str
-    """With a variant of the run: "tools:turn_limit=5"."""
+    setting: Setting
     repeat: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        """Return the fields as in files, with the setting as text."""
+        return {**self._asdict(), "setting": str(self.setting)}
 
     @property
     def text(self) -> str:
-        return "\x1f".join([self.task_id, self.model, self.setting, str(self.repeat)])
+        return "\x1f".join([self.task_id, self.model, str(self.setting), str(self.repeat)])
 
     @property
     def in_words(self) -> str:
@@ -134,7 +138,7 @@ class Result:
         """Return the record, with the fields in the order of the file."""
         return {
             "schema_version": RUN_VERSION,
-            **self.key._asdict(),
+            **self.key.as_dict(),
             "exit_status": str(self.exit_status),
             "answer": self.answer,
             "score": self.score,
@@ -166,7 +170,7 @@ class Result:
 
 def key_of(record: Mapping[str, Any]) -> EpisodeKey:
     """Return the key of the episode of a record."""
-    return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
+    return EpisodeKey(record["task_id"], record["model"], Setting.parse(record["setting"]), record["repeat"])
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,7 @@ class EpisodeFilter:
 
     def __call__(self, key: EpisodeKey) -> bool:
         # "tools" selects all of its variants, "tools:turn_limit=5" one.
-        names = {key.setting, setting_of(key.setting)}
+        names = {str(key.setting), key.setting.name}
         if self.settings is not None and names.isdisjoint(self.settings):
             return False
         if self.models is not None and key.model not in self.models:
@@ -219,7 +223,7 @@ def episode_row(result: Result, fields: Iterable[str]) -> dict[str, Any]:
     A field with the name of another one gets the prefix `score_`.
     """
     row: dict[str, Any] = {
-        **result.key._asdict(),
+        **result.key.as_dict(),
         "exit_status": str(result.exit_status),
         "error": result.trajectory.error,
         "answer": result.answer,

@@ -18,7 +18,8 @@ from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.task_levers import check_levers
 from graphwalk.stores.base import STORES
-from graphwalk.suites.suite import Suite, setting_of, suite_named
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Suite, suite_named
 from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.variables import MODEL_VARIABLE, Variables
 
@@ -56,9 +57,9 @@ class Experiment:
         """The settings of a model call."""
         return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=self.agent.parallel_tool_calls)
 
-    def of(self, setting: str) -> "Experiment":
-        """Return the experiment as it is played in a setting: `tools`, or `tools:VARIANT`. A variant returns itself."""
-        return self.variants.get(setting.partition(":")[2], self)
+    def of(self, setting: Setting) -> "Experiment":
+        """Return the experiment as it is played in the variant of a setting. A variant returns itself."""
+        return self.variants.get(setting.variant, self)
 
     def with_variants(self) -> "Experiment":
         """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
@@ -73,14 +74,13 @@ class Experiment:
         return replace(self, variants=variants)
 
     @property
-    def settings_played(self) -> list[str]:
-        """The settings, each with every variant, as `tools:turn_limit=5`."""
-        if not self.config.variants:
-            return list(self.config.settings)
-        names: list[str] = []
+    def settings_played(self) -> list[Setting]:
+        """The settings, each with every variant."""
+        variants = list(self.config.variants) or [""]
+        played = []
         for setting in self.config.settings:
-            names.extend(f"{setting}:{variant}" for variant in self.config.variants)
-        return names
+            played += [Setting(setting, variant) for variant in variants]
+        return played
 
 
 def resolve(
@@ -258,7 +258,7 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
     if provider != "scripted":
         return True
     player = suite.players.get(name)
-    if player is None or setting_of(setting) not in player.settings:
+    if player is None or setting not in player.settings:
         return False
     return not task or not player.why_not(task)
 

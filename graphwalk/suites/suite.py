@@ -32,11 +32,6 @@ ANY_VALUE = ("string", "number", "boolean", "null")
 """JSON types of a value of unknown type."""
 
 
-def setting_of(name: str) -> str:
-    """Return the setting in the name of a setting with a variant: "tools" of "tools:turn_limit=5"."""
-    return name.partition(":")[0]
-
-
 EXPLAINED = ("grounded", "proven", "unproven", "missing")
 """Fields of explanations, which join with a score where a run is read."""
 

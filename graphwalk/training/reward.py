@@ -22,7 +22,8 @@ from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
-from graphwalk.suites.suite import Task, setting_of, suite_named
+from graphwalk.suites.setting import Setting
+from graphwalk.suites.suite import Task, suite_named
 from graphwalk.tools.observed import tool_evidence, wasted_calls
 
 
@@ -65,6 +66,7 @@ def reward(
     scored by the suite of the task, as in a run. Raise ConfigError for an unknown or negative weight.
     """
     chosen = validate(Weights, dict(weights or {}), "weights")
+    setting = Setting.parse(setting).name
     answer, score = judge(task, trajectory)
     if score is None:
         return None
@@ -76,7 +78,7 @@ def reward(
         "calls": None,
         "format": _form(score),
     }
-    has_tools = setting_of(setting) in ("tools", "write_cypher") or trajectory.results
+    has_tools = setting in ("tools", "write_cypher") or trajectory.results
     if has_tools:
         calls = sum(not result.is_note for result in trajectory.results)
         wasted = sum(wasted_calls(trajectory))  # repeated, and refused
@@ -128,7 +130,7 @@ class _Evidence:
         # It is unknown also without calls where the suite has no evidence, else a call made it unknown, for example
         # one of a tool that does not declare what its rows show.
         suite_has_none = self._explained(self._without_calls())["grounded"] is None
-        if suite_has_none and (setting_of(self.setting) != "tools" or not isinstance(self.answer, list)):
+        if suite_has_none and (self.setting != "tools" or not isinstance(self.answer, list)):
             return None
         values = self._values(only_texts=suite_has_none)
         holds = tool_evidence(self.trajectory).holds

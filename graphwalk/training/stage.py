@@ -90,7 +90,7 @@ class Stage:
 
     @cached_property
     def _numbers(self) -> Mapping[tuple[str, str], int]:
-        return {(one.key.task_id, one.key.setting): number for number, one in enumerate(self.planned)}
+        return {(one.key.task_id, str(one.key.setting)): number for number, one in enumerate(self.planned)}
 
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
@@ -114,7 +114,7 @@ class Stage:
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
             start = Conversation(await planned.prompt(experiment), experiment.agent)
             trajectory = await run_episode(Episode(start, model, experiment.options))
-        earned = reward(planned.task, trajectory, setting=planned.key.setting, weights=self.weights)
+        earned = reward(planned.task, trajectory, setting=planned.key.setting.name, weights=self.weights)
         assert earned is not None
         return trajectory, earned
 
@@ -232,7 +232,7 @@ class OpenEpisode:
     def _take(self, conversation: Conversation) -> None:
         self.conversation = conversation
         if conversation.over:
-            setting = self.planned.key.setting
+            setting = self.planned.key.setting.name
             self.earned = reward(self.task, self.trajectory, setting=setting, weights=self.stage.weights)
 
     @property
@@ -252,7 +252,7 @@ class OpenEpisode:
         answer, score = judge(self.task, self.trajectory, None, self.stage.experiment.config.scoring)
         assert score is not None  # no episode ends by an infrastructure error here
         analysis = analysis_of(self.stage.experiment.suite)
-        setting = self.planned.key.setting
+        setting = self.planned.key.setting.name
         explanation = explain_episode(analysis, self.task, setting, self.trajectory, answer, score)
         del explanation["potentials"]
         return answer, {**score, **explanation}

@@ -28,6 +28,7 @@ from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, r
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
+from graphwalk.suites.setting import Setting
 from graphwalk.terminal import progress_bar
 from graphwalk.variables import Variables
 from graphwalk.version import SCHEMA_VERSION, __version__
@@ -102,7 +103,7 @@ class TraceEpisodes:
 
     experiment: Experiment
     results: Callable[[], Iterable[Result]]
-    tools: Mapping[tuple[str, str], Sequence[ToolSpec]]
+    tools: Mapping[tuple[str, Setting], Sequence[ToolSpec]]
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """Manifest of their run folder, if they have one."""
 
@@ -129,9 +130,9 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
 
 async def _tools_of(
     episodes: Iterable[PlannedEpisode], experiment: Experiment
-) -> dict[tuple[str, str], Sequence[ToolSpec]]:
+) -> dict[tuple[str, Setting], Sequence[ToolSpec]]:
     """Return the tools by digest of the graph and setting."""
-    tools: dict[tuple[str, str], Sequence[ToolSpec]] = {}
+    tools: dict[tuple[str, Setting], Sequence[ToolSpec]] = {}
     for planned in episodes:
         place = (planned.task.graph_digest, planned.key.setting)
         if place not in tools:
@@ -260,7 +261,7 @@ def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> It
             "task_id": result.key.task_id,
             "suite": result.task["suite"],
             "template": result.task["template"],
-            "setting": result.key.setting,
+            "setting": str(result.key.setting),
             "model": result.key.model,
             "repeat": result.key.repeat,
             "part": part,

@@ -43,7 +43,7 @@ async def test_a_run_that_is_not_read_pays_for_no_explanation(run: RunFolder) ->
             assert record["score"]["grounded"] == record["potentials"][-1] == 1
         else:
             assert (record["score"]["error_class"] is None) == record["score"]["correct"]
-    furthest = {row["model"]: row["furthest"] for row in report_of(run).rows}
+    furthest = {row.model: row.figures["furthest"] for row in report_of(run).rows}
     assert furthest["scripted/expert"] == 1
     assert 0 <= furthest["scripted/random"] < 1
 

@@ -119,7 +119,7 @@ def test_a_claim_is_in_the_same_table_as_its_controls(
 )
 def test_right_answers_of_walkers_are_proven_or_not(run: str, proven: int, right: int, results: ModuleType) -> None:
     (row,) = results.report_on((run,)).rows
-    assert (row["proven"], row["correct"]) == (proven, right)
+    assert (row.figures["proven"], row.figures["correct"]) == (proven, right)
 
 
 @pytest.mark.extended

@@ -54,7 +54,7 @@ async def test_a_twin_is_asked_the_same_and_compared(tmp_path: Path) -> None:
         original = tasks[task["twin_of"]]
         assert (task["template"], task["gold_size"]) == (original["template"], original["gold_size"])
         assert "Person" not in task["question"]
-    assert [pair["measures"]["accuracy"]["difference"] for pair in report_of(folder).memorisation_test] == [0, 0]
+    assert [pair.measures["accuracy"].difference for pair in report_of(folder).memorisation_test] == [0, 0]
 
 
 async def test_resume_refuses_another_graph(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
     logged = Counter((r["task_id"], r["model"], r["setting"], r["repeat"]) for r in records(tmp_path / "run"))
     assert len(logged) == 36
     assert set(logged.values()) == {1}
-    rows = {row["model"]: row for row in report_of(RunFolder.open(tmp_path / "run")).rows}
-    assert rows["scripted/expert"]["accuracy"] == 100.0
-    assert rows["scripted/random"]["accuracy"] < rows["scripted/expert"]["accuracy"]
+    rows = {row.model: row for row in report_of(RunFolder.open(tmp_path / "run")).rows}
+    assert rows["scripted/expert"].figures["accuracy"] == 100.0
+    assert rows["scripted/random"].figures["accuracy"] < rows["scripted/expert"].figures["accuracy"]
 
 
 async def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ async def test_failed_episodes_have_no_score_and_are_tried_again(tmp_path: Path)
         summary = await resume(tmp_path / "run", served(server))
         assert (summary.finished, summary.failed) == (12, 0)
     row = report_of(RunFolder.open(tmp_path / "run")).rows[0]
-    assert (row["scored"], row["infrastructure_failures"]) == (12, 0)
+    assert (row.figures["scored"], row.figures["infrastructure_failures"]) == (12, 0)
 
 
 async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Path) -> None:

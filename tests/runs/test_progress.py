@@ -13,6 +13,7 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.runs.progress import RunProgress, run_progress
 from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.suites.setting import Setting
 from graphwalk.terminal import ProgressBar, stderr
 from tests.runs.runs import experiment, start
 
@@ -25,7 +26,7 @@ def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int =
     run.priced(spent, KNOWN)
     run.started(episodes, done)
     for number, usage in enumerate(usages):
-        key = EpisodeKey(f"t{number}", "openai/m", "tools", 0)
+        key = EpisodeKey(f"t{number}", "openai/m", Setting("tools"), 0)
         run.finished(Result(key, ANSWERED, [], {"correct": True}, Trajectory((), (), ANSWERED), usage, 0.0, {}))
     return run.counters()
 

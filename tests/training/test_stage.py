@@ -82,7 +82,7 @@ def test_a_process_opens_the_tasks_of_an_experiment_once(tmp_path: Path) -> None
         stages = list(threads.map(shared_stage, [str(experiment)] * 8))
     assert len({id(stage) for stage in stages}) == 1
     planned = stages[0].planned[0]
-    assert stages[0].number_of(planned.key.task_id, planned.key.setting) == 0
+    assert stages[0].number_of(planned.key.task_id, str(planned.key.setting)) == 0
     with pytest.raises(ConfigError, match="no task unknown in the setting tools of the experiment q"):
         stages[0].number_of("unknown", "tools")
 

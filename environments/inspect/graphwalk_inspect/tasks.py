@@ -84,7 +84,7 @@ def _task(**arguments: Any) -> Task:
 
 
 def _sample(episode: OpenEpisode) -> Sample:
-    task, setting = episode.task, episode.planned.key.setting
+    task, setting = episode.task, str(episode.planned.key.setting)
     return Sample(
         input=[_chat_message(message) for message in episode.prompt],
         target=json.dumps(task.target),

@@ -130,7 +130,7 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
     def load(self) -> Iterator[GraphwalkTask]:
         stage = shared_stage(self.config.experiment, _LACKS)
         for number, planned in enumerate(stage.planned):
-            if self.config.setting in (None, planned.key.setting):
+            if self.config.setting in (None, str(planned.key.setting)):
                 yield self._task(run_in_background(stage.begin(number)))
 
     def _task(self, episode: OpenEpisode) -> GraphwalkTask:
@@ -141,7 +141,7 @@ class GraphwalkTaskset(vf.Taskset[GraphwalkTask, GraphwalkConfig]):
             prompt=messages[0]["content"] if len(messages) == 1 else messages,
             system_prompt="\n\n".join(m.content or "" for m in system) or None,
             experiment=self.config.experiment,
-            setting=key.setting,
+            setting=str(key.setting),
             task=json.loads(episode.task.model_dump_json()),
         )
         return GraphwalkTask(data, self.config.task)

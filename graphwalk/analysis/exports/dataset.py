@@ -129,7 +129,7 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
         rows: dict[str, list[Row]] = {}
         for planned in plan.episodes:
             row = await _task_row(planned, experiment)
-            rows.setdefault(planned.key.setting.replace(":", "-"), []).append({**row, "canary": canary})
+            rows.setdefault(str(planned.key.setting).replace(":", "-"), []).append({**row, "canary": canary})
         graphs = {graph.about.instance.digest: _graph_row(graph.about.instance) for graph in plan.graphs}
         return {**rows, GRAPHS: list(graphs.values())}
 
@@ -145,7 +145,7 @@ async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str
         "id": task.task_id,
         "suite": task.suite,
         "template": task.template,
-        "setting": planned.key.setting,
+        "setting": str(planned.key.setting),
         "question": task.question,
         PROMPT: [message.as_openai() for message in prompt.messages],
         "tools": json.dumps(tools),

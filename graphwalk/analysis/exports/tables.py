@@ -126,7 +126,7 @@ def _calls(result: Result) -> list[dict[str, Any]]:
     """Return a row per call; `turn` and `call` count from 1, `arguments` is the model's text."""
     return [
         {
-            **result.key._asdict(),
+            **result.key.as_dict(),
             "turn": turn,
             "call": place,
             "tool": output.call.name,

@@ -1,10 +1,10 @@
-"""Compare players on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
+"""Compare contestants on identical tasks: of one run, across runs, and on a graph against its anonymised copy."""
 
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.report.episodes import PLAYER, chosen, observe, players_of, rows_of
+from graphwalk.analysis.report.episodes import CONTESTANT, chosen, contestants_of, observe, rows_of
 from graphwalk.analysis.report.names import check_names, names_of
-from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, ReportRow, SuiteReport
+from graphwalk.analysis.report.rows import Contestant, Group, Interval, MeasureDifference, Pair, ReportRow
+from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, Kind, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
 from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
@@ -24,6 +25,7 @@ from graphwalk.runs.experiment import DEFAULT_PROTOCOL, protocol_note
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences
 from graphwalk.runs.record import ResultRecord
+from graphwalk.suites.setting import Setting
 from graphwalk.version import SCHEMA_VERSION
 
 _MOST_SIZES = 5
@@ -31,105 +33,136 @@ _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "names", "settings", "repeats", "limit", "limits", "prices", "reference"}
 )
 """Fields of the configuration that do not affect a single episode."""
-Player = tuple[str, str]
 _PAIR = ("first_model", "first_setting", "second_model", "second_setting")
 
 
-def comparisons_of(
+def pairs_of(
     episodes: pl.DataFrame,
     suite: SuiteReport,
     *,
     seed: int,
     grouping: Grouping | None = None,
-    pairs: Iterable[tuple[Player, Player]] | None = None,
-) -> list[dict[str, Any]]:
-    """Compare the pairs of players that share tasks, overall or in each group; `pairs`: only these.
+    contestants: Iterable[tuple[Contestant, Contestant]] | None = None,
+) -> list[Pair]:
+    """Compare the pairs of contestants that share tasks, overall or in each group; `contestants`: only these.
 
-    A pair has `first_model`, `first_setting`, the same of the second, its group by the name of the grouping, and
-    `measures` (those that the suite compares). Each has `difference` (first − second, repeats averaged per task; in
-    percentage points or in the unit of the measure) with `interval`, or `no_interval` with the reason; `first_mean` and
-    `second_mean` in the same unit; `tasks`, `graphs`, `unit` (graph or question: the independent unit); `p_value` (sign
-    flips over these units, mid-p) and `p_exact` (whether all of them are counted); `p_holm` (the p adjusted over all
-    pairs of all groups) and `p_least` (the smallest p that this number of units allows); and tasks `first_better`,
-    `second_better`, `equal`.
+    Each pair has the measures that the suite compares. Holm's p of a measure is adjusted over all pairs of all groups.
     """
-    parts: dict[Any, pl.DataFrame] = {None: episodes}
-    if grouping:
-        # A task is in one group, also if runs differ in what it needs.
-        group = pl.col(grouping.column).drop_nulls().first().over("task_id")
-        groups = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
-        by_group = {group: part for (group,), part in groups.partition_by(grouping.column, as_dict=True).items()}
-        parts = {group: by_group[group] for group in sorted(by_group, key=grouping.sort_key)}
-    kinds = {measure.name: measure.kind for measure in suite.measures}
-    compared = list[dict[str, Any]]()
-    for group, part in parts.items():
-        names = list(combinations(players_of(part), 2) if pairs is None else pairs)
-        frame = pl.DataFrame(
-            [(*first, *second) for first, second in names], dict.fromkeys(_PAIR, pl.String), orient="row"
-        )
-        figures = compare(tasks_of(part, PLAYER, suite.compared), frame, suite.compared, seed=seed)
+    pairs: list[Pair] = []
+    for group, part in _parts(episodes, grouping).items():
+        names = list(combinations(contestants_of(part), 2) if contestants is None else contestants)
+        rows = [(first.model, str(first.setting), second.model, str(second.setting)) for first, second in names]
+        frame = pl.DataFrame(rows, dict.fromkeys(_PAIR, pl.String), orient="row")
+        figures = compare(tasks_of(part, CONTESTANT, suite.compared), frame, suite.compared, seed=seed)
         for of_pair in figures.partition_by(_PAIR, maintain_order=True):
-            rows = of_pair.to_dicts()
-            measures = {row["measure"]: _measure(row, kinds[row["measure"]]) for row in rows}
-            if measures[ACCURACY]["tasks"]:
-                named = {name: rows[0][name] for name in _PAIR}
-                compared.append({**({grouping.name: group} if grouping else {}), **named, "measures": measures})
-    for name in suite.compared:
-        of_pairs = [pair["measures"][name] for pair in compared]
-        for measure, p_holm in zip(of_pairs, holm([measure["p_value"] for measure in of_pairs]), strict=True):
-            measure["p_holm"] = p_holm
-    return compared
+            pair = _pair(of_pair, suite, group)
+            if pair.measures[ACCURACY].tasks:
+                pairs.append(pair)
+    return _with_holm(pairs, suite.compared)
 
 
-def _measure(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return the fields of a measure of this kind, which are shares of PERCENT for percentages."""
+def _parts(episodes: pl.DataFrame, grouping: Grouping | None) -> dict[Group | None, pl.DataFrame]:
+    """Return the episodes of each group in its order; without a grouping, all of them."""
+    if grouping is None:
+        return {None: episodes}
+    # A task is in one group, also if runs differ in what it needs.
+    group = pl.col(grouping.column).drop_nulls().first().over("task_id")
+    episodes = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
+    parts = {key[0]: part for key, part in episodes.partition_by(grouping.column, as_dict=True).items()}
+    return {group: parts[group] for group in sorted(parts, key=grouping.sort_key)}
+
+
+def _pair(figures: pl.DataFrame, suite: SuiteReport, group: Group | None) -> Pair:
+    """Return a pair from its lines of `statistics.compare`, one for each measure; p is not adjusted yet."""
+    kinds = {measure.name: measure.kind for measure in suite.measures}
+    # {"first_model": "a/one", …, "measure": "accuracy", "value": 0.33, "low": 0.1, "high": 0.5, "p_value": 0.031, …}
+    lines = figures.to_dicts()
+    measures = {line["measure"]: _difference(line, kinds[line["measure"]]) for line in lines}
+    first = Contestant.parse(lines[0]["first_model"], lines[0]["first_setting"])
+    second = Contestant.parse(lines[0]["second_model"], lines[0]["second_setting"])
+    return Pair(first, second, measures, group)
+
+
+def _difference(line: Mapping[str, Any], kind: Kind) -> MeasureDifference:
+    """Return the difference in a measure of this kind; of percentages it is in percentage points."""
     scale = PERCENT if kind == "percent" else 1
+    # A share cannot differ by more than 1, however wide its interval is.
     most = scale if kind in ("percent", "share") else math.inf
 
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else round(max(-most, min(most, scale * value)), DIGITS)
+    def scaled(value: float) -> float:
+        return round(max(-most, min(most, scale * value)), DIGITS)
 
-    clusters = int(row["clusters"])
-    return {
-        "difference": scaled(row["value"]),
-        "interval": None if row["low"] is None else [scaled(row["low"]), scaled(row["high"])],
-        "no_interval": row["reason"],
-        "first_mean": scaled(row["first_mean"]),
-        "second_mean": scaled(row["second_mean"]),
-        "tasks": int(row["n"]),
-        "graphs": clusters if row["unit"] == "graph" else min(clusters, 1),
-        "unit": row["unit"],
-        "p_value": row["p_value"],
-        "p_exact": None if row["p_value"] is None else row["p_exact"],
-        "p_holm": None,
-        "p_least": None if row["p_value"] is None else least_p_value(clusters),
-        **{name: row[name] for name in ("first_better", "second_better", "equal")},
-    }
+    def scaled_or_none(value: float | None) -> float | None:
+        return None if value is None else scaled(value)
+
+    clusters = int(line["clusters"])
+    is_tested = line["p_value"] is not None
+    return MeasureDifference(
+        difference=scaled_or_none(line["value"]),
+        interval=None if line["low"] is None else Interval(scaled(line["low"]), scaled(line["high"])),
+        no_interval=line["reason"],
+        first_mean=scaled_or_none(line["first_mean"]),
+        second_mean=scaled_or_none(line["second_mean"]),
+        tasks=int(line["n"]),
+        graphs=clusters if line["unit"] == "graph" else min(clusters, 1),
+        unit=line["unit"],
+        p_value=line["p_value"],
+        p_exact=line["p_exact"] if is_tested else None,
+        p_holm=None,
+        p_least=least_p_value(clusters) if is_tested else None,
+        first_better=line["first_better"],
+        second_better=line["second_better"],
+        equal=line["equal"],
+    )
 
 
-def comparisons_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
-    """Return `comparisons_of` at each size of the graph, if there are two to five."""
+def _with_holm(pairs: Sequence[Pair], measures: Iterable[str]) -> list[Pair]:
+    """Return the pairs with the p of each measure adjusted over all of them."""
+    adjusted = list(pairs)
+    for name in measures:
+        p_values = holm([pair.measures[name].p_value for pair in pairs])
+        for number, p_holm in enumerate(p_values):
+            measure = replace(pairs[number].measures[name], p_holm=p_holm)
+            adjusted[number] = replace(adjusted[number], measures={**adjusted[number].measures, name: measure})
+    return adjusted
+
+
+def pairs_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[Pair]:
+    """Return `pairs_of` each size of the graph, if there are two to five."""
     size = suite.all_groupings.get(SIZE)
     if size is None or not 1 < episodes[size.column].drop_nulls().n_unique() <= _MOST_SIZES:
         return []
-    return comparisons_of(episodes, suite, seed=seed, grouping=size)
+    return pairs_of(episodes, suite, seed=seed, grouping=size)
 
 
-def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[dict[str, Any]]:
-    """Compare each player on a graph and on its anonymised copy, question by question: pairs as of `comparisons_of`."""
+def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[Pair]:
+    """Compare each contestant on a graph and on its anonymised copy, question by question."""
     originals = episodes.filter(pl.col("task_id").is_in(episodes["twin_of"].drop_nulls().implode()))
+
+    # The episodes on copies get the task and the graph of the original, and another setting: "tools (copy)".
     graphs = originals.select("task_id", "graph").unique()
     copies = episodes.drop("task_id", "graph").join(graphs, left_on="twin_of", right_on="task_id")
-    copies = copies.rename({"twin_of": "task_id"}).with_columns(pl.col("setting") + " (copy)")
+    copies = copies.rename({"twin_of": "task_id"}).with_columns(pl.col("setting") + _COPY)
+
     both = pl.concat([originals, copies], how="diagonal").with_columns(question="task_id")
-    players, played = players_of(originals), players_of(copies)
-    pairs = [((model, setting), (model, f"{setting} (copy)")) for model, setting in sorted(players)]
-    return comparisons_of(both, suite, seed=seed, pairs=[pair for pair in pairs if pair[1] in played])
+    played = set(contestants_of(copies))
+    contestants = []
+    for original in sorted(contestants_of(originals)):
+        copy = original._replace(setting=Setting.parse(f"{original.setting}{_COPY}"))
+        if copy in played:
+            contestants.append((original, copy))
+    return pairs_of(both, suite, seed=seed, contestants=contestants)
 
 
-def method_notes(rows: Sequence[ReportRow], pairs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+_COPY = " (copy)"
+"""The end of the setting of episodes on anonymised graphs."""
+
+
+def method_notes(rows: Sequence[ReportRow], pairs: Iterable[Pair]) -> Iterator[str]:
     """Yield notes on the methods behind intervals and tests, and on the reasons for which intervals are missing."""
-    measures = [measure for pair in pairs for measure in pair["measures"].values()]
+    measures: list[MeasureDifference] = []
+    for pair in pairs:
+        measures += pair.measures.values()
     yield (
         "Intervals: 95 %, by t with a cluster-robust standard error; the graph is the cluster, since tasks on one graph"
         " are dependent. Those of shares have one more graph that is half right."
@@ -137,44 +170,77 @@ def method_notes(rows: Sequence[ReportRow], pairs: Iterable[Mapping[str, Any]]) 
     if measures:
         yield "Pairs: first − second on identical tasks, repeats averaged; percentages differ in percentage points."
         yield "Holm p: sign-flip test over graphs (mid-p), adjusted over all pairs of its table."
-    if "question" in {one["unit"] for one in (*rows, *measures)}:
+    units = {row.unit for row in rows} | {measure.unit for measure in measures}
+    if "question" in units:
         yield f"Where all tasks are on one graph, both are {OVER_QUESTIONS}; they do not hold for other graphs."
-    reasons = {one["no_interval"] for one in measures if one["difference"] is not None and one["no_interval"]}
-    if reasons := reasons.union(*(row["no_interval"].values() for row in rows)):
+
+    reasons: set[str] = set()
+    for row in rows:
+        reasons.update(row.no_interval.values())
+    for measure in measures:
+        if measure.difference is not None and measure.no_interval:
+            reasons.add(measure.no_interval)
+    if reasons:
         causes = ", or ".join(sorted(reasons))
         yield f"{UNKNOWN} instead of an interval: {causes}; the variance between them is unknown."
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Players of one or more runs: `overall` of `comparisons_of`, `by_size` of `comparisons_by_size`, and a verdict.
+    """Contestants of one or more runs: `overall` of `pairs_of`, `by_size` of `pairs_by_size`, and a verdict.
 
-    `split`: the requested grouping with its `comparisons_of`.
+    `split`: the requested grouping with its `pairs_of`.
     """
 
     suite: str
     measures: tuple[str, ...]
-    overall: list[dict[str, Any]]
-    by_size: list[dict[str, Any]]
+    overall: list[Pair]
+    by_size: list[Pair]
     notes: tuple[str, ...]
     verdict: tuple[str, ...] = ()
     incomplete: str | None = None
-    split: tuple[Grouping, list[dict[str, Any]]] | None = None
+    split: tuple[Grouping, list[Pair]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("suite", "verdict", "overall", "by_size", "notes")
-        split = {f"by_{self.split[0].name}": self.split[1]} if self.split else {}
-        return {"schema_version": SCHEMA_VERSION, **{name: getattr(self, name) for name in names}, **split}
+        fields: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "suite": self.suite,
+            "verdict": self.verdict,
+            "overall": [pair.as_dict() for pair in self.overall],
+            "by_size": [pair.as_dict(SIZE) for pair in self.by_size],
+            "notes": self.notes,
+        }
+        if self.split is not None:
+            grouping, pairs = self.split
+            fields[f"by_{grouping.name}"] = [pair.as_dict(grouping.name) for pair in pairs]
+        return fields
 
 
 @dataclass
 class _ComparedRun:
     """A run to compare. `names`: those of its models. `tasks`: task → digest of its graph and target."""
 
+    title: str
+    """The name of its folder, or the path if two have the same name."""
     folder: RunFolder
     manifest: Mapping[str, Any]
     names: Mapping[str, str]
     tasks: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        config: Mapping[str, Any] = self.manifest["config"]
+        return config
+
+    @property
+    def of_episodes(self) -> dict[str, Any]:
+        """The fields of the configuration that affect episodes."""
+        return {name: value for name, value in self.config.items() if name not in _OF_NO_EPISODE}
+
+    @property
+    def fingerprint(self) -> Mapping[str, Any]:
+        fingerprint: Mapping[str, Any] = self.manifest["fingerprint"]
+        return fingerprint
 
     def records(self) -> Iterator[ResultRecord]:
         """Yield the results and collect their tasks."""
@@ -193,101 +259,155 @@ def compare_runs(
     by: str | None = None,
     names: Mapping[str, str] = {},
 ) -> RunComparison:
-    """Compare all pairs of players, or these; `by`: also in each group of one of `SPLITS`.
+    """Compare all pairs of contestants, or these; `by`: also in each group of one of `SPLITS`.
 
     `names`: other names of models, which replace those of the runs. Raise RunLogError if tasks differ, ConfigError for
-    fewer than two players, for no task with a group, and for the name of no model.
+    fewer than two contestants, for no task with a group, and for the name of no model.
     """
-    folders = [RunFolder.open(path) for path in paths]
-    run_names = _short_names([folder.path.resolve() for folder in folders])
-    manifests = [folder.read_manifest() for folder in folders]
-    configs = [manifest["config"] for manifest in manifests]
-    check_names(names, configs)
-    runs = [
-        _ComparedRun(folder, manifest, names_of(manifest["config"], names))
-        for folder, manifest in zip(folders, manifests, strict=True)
-    ]
-    suites = {config["suite"]["name"] for config in configs}
-    if len(suites) > 1:
-        raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared, protocols = analysis_of(folders[0].suite).report(), {config["protocol"] for config in configs}
-    protocol = protocols.pop() if len(protocols) == 1 else DEFAULT_PROTOCOL
-    measured = [
-        observe(run.records(), declared, protocol).episodes.with_columns(run=pl.lit(name))
-        for name, run in zip(run_names, runs, strict=True)
-    ]
-    episodes = pl.concat(measured, how="vertical_relaxed")
-    notes = [f"{name}: {protocol_note(config)}" for name, config in zip(run_names, configs, strict=True)]
-    notes += [line for other in runs[1:] for line in _differences(runs[0], other)]
+    runs = _open(paths, names)
+    declared = analysis_of(runs[0].folder.suite).report()
+    seed = runs[0].config["seed"]
 
-    name_of = {model: name for run in runs for model, name in run.names.items()}
-    compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
-    if len(runs) > 1:
-        compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
-    if len(players_of(compared)) < 2:
-        played = ", ".join(map(" ".join, players_of(episodes)))
-        raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
-    seed = configs[0]["seed"]
-    overall = comparisons_of(compared, declared, seed=seed)
-    by_size = comparisons_by_size(compared, declared, seed=seed)
+    measured = []
+    for run in runs:
+        observed = observe(run.records(), declared, _protocol(runs))
+        measured.append(observed.episodes.with_columns(run=pl.lit(run.title)))
+    episodes = pl.concat(measured, how="vertical_relaxed")
+    notes = [f"{run.title}: {protocol_note(run.config)}" for run in runs]
+    for other in runs[1:]:
+        notes += _differences(runs[0], other)
+
+    compared = _chosen(episodes, runs, models, settings)
+    overall = pairs_of(compared, declared, seed=seed)
+    by_size = pairs_by_size(compared, declared, seed=seed)
     verdict = verdict_on(
-        compared,
-        declared,
-        rows_of(compared, declared),
-        overall,
-        pairs_by_size=by_size,
-        primary=configs[0].get("primary") if len({str(config.get("primary")) for config in configs}) == 1 else None,
+        compared, declared, rows_of(compared, declared), overall, pairs_by_size=by_size, primary=_primary(runs)
     )
     split = None
-    if by:
+    tested = list(overall)
+    if by is not None:
         grouping = declared.all_groupings[by]
-        split = grouping, comparisons_of(compared, declared, seed=seed, grouping=grouping)
-        if not split[1]:
+        of_groups = pairs_of(compared, declared, seed=seed, grouping=grouping)
+        if not of_groups:
             raise ConfigError(
                 f"cannot split by {by}: the calls that the expert needs are unknown", hint="--by question"
             )
-    notes += method_notes((), [*overall, *(split[1] if split else ())])
+        split = (grouping, of_groups)
+        tested += of_groups
+    notes += method_notes((), tested)
     return RunComparison(declared.suite, declared.compared, overall, by_size, tuple(notes), tuple(verdict), split=split)
 
 
-def _short_names(paths: Sequence[Path]) -> list[str]:
+def _open(paths: Sequence[Path], names: Mapping[str, str]) -> list[_ComparedRun]:
+    """Open the runs to compare. Raise ConfigError for runs of different suites, and for the name of no model."""
+    folders = [RunFolder.open(path) for path in paths]
+    titles = _titles([folder.path.resolve() for folder in folders])
+    manifests = [folder.read_manifest() for folder in folders]
+    check_names(names, [manifest["config"] for manifest in manifests])
+
+    runs = []
+    for title, folder, manifest in zip(titles, folders, manifests, strict=True):
+        runs.append(_ComparedRun(title, folder, manifest, names_of(manifest["config"], names)))
+    suites = {run.config["suite"]["name"] for run in runs}
+    if len(suites) > 1:
+        raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
+    return runs
+
+
+def _titles(paths: Sequence[Path]) -> list[str]:
     """Return the names of runs, or whole paths if two are equal. Raise ConfigError if one is given twice."""
     if len(set(paths)) < len(paths):
         raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
-    short = [path.name for path in paths]
-    return short if len(set(short)) == len(short) else [str(path) for path in paths]
+    names = [path.name for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    return [str(path) for path in paths]
+
+
+def _protocol(runs: Sequence[_ComparedRun]) -> str:
+    """Return the protocol of all runs; if they differ, the usual one."""
+    protocols = {run.config["protocol"] for run in runs}
+    return protocols.pop() if len(protocols) == 1 else DEFAULT_PROTOCOL
+
+
+def _primary(runs: Sequence[_ComparedRun]) -> Sequence[str] | None:
+    """Return the settings of the primary comparison that all runs declare; None without one, and if they differ."""
+    settings: Sequence[str] | None = runs[0].config.get("primary")
+    for run in runs[1:]:
+        if run.config.get("primary") != settings:
+            return None
+    return settings
+
+
+def _chosen(
+    episodes: pl.DataFrame, runs: Sequence[_ComparedRun], models: Sequence[str], settings: Sequence[str]
+) -> pl.DataFrame:
+    """Return the episodes of the requested models and settings. Of several runs, each model has the run in its name.
+
+    Raise ConfigError for fewer than two contestants.
+    """
+    # Models are chosen by the names in their runs: "openai/gpt-4.1" may be called "Large" there.
+    name_of: dict[str, str] = {}
+    for run in runs:
+        name_of.update(run.names)
+    compared = chosen(episodes, [name_of.get(model, model) for model in models], settings)
+    if len(runs) > 1:
+        compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
+    if len(contestants_of(compared)) < 2:
+        played = ", ".join(str(contestant) for contestant in contestants_of(episodes))
+        raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
+    return compared
 
 
 def _differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
     """Describe the differences of two runs. Raise RunLogError if they cannot be compared."""
-    versions = [run.manifest.get("graphwalk_version") for run in (first, second)]
-    lines = [f"version: {versions[0]} → {versions[1]}"] if versions[0] != versions[1] else []
-    configs = [
-        {name: value for name, value in run.manifest["config"].items() if name not in _OF_NO_EPISODE}
-        for run in (first, second)
-    ]
-    lines += [f"{name}: {then} → {now}" for name, (then, now) in differences(*configs).items()]
-    prints = [run.manifest["fingerprint"] for run in (first, second)]
-    lines += [f"text: {name}" for name in differences(*(one["texts"] for one in prints))]
     common = first.tasks.keys() & second.tasks.keys()
-    changed = sorted(task for task in common if first.tasks[task] != second.tasks[task])
-    names = f"{first.folder.path} and {second.folder.path}"
-    if changed or not common:
-        what = (
-            f"differ in graph or target of {counted(len(changed), 'task')} of the same name, for example {changed[0]}"
-            if changed
-            else f"share no task of {len(first.tasks)} and {len(second.tasks)}"
-        )
-        raise RunLogError(
-            "\n  ".join([f"{names} {what}", *lines]),
-            hint="compare runs of the same graphs and questions: the same suite settings, --seed, --graphs",
-        )
-    if prints[0]["scorer"] != prints[1]["scorer"]:
-        raise RunLogError(
-            f"{names} were scored by different code: {prints[0]['scorer']} → {prints[1]['scorer']}",
-            hint="; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second)),
-        )
+    lines = _setup_differences(first, second)
+    _check_tasks(first, second, common, lines)
+    _check_scorer(first, second)
+
     left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
     if left_out:
         lines.insert(0, f"tasks: {len(common)} in both; {left_out} in one run only, left out")
     return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in lines]
+
+
+def _setup_differences(first: _ComparedRun, second: _ComparedRun) -> list[str]:
+    """Return a line for each difference in version, configuration and texts: `agent.turn_limit: 30 → 20`."""
+    lines = []
+    # Not checked: another version may score alike, which the scorer's own version tells.
+    versions = (first.manifest.get("graphwalk_version"), second.manifest.get("graphwalk_version"))
+    if versions[0] != versions[1]:
+        lines.append(f"version: {versions[0]} → {versions[1]}")
+    for name, (then, now) in differences(first.of_episodes, second.of_episodes).items():
+        lines.append(f"{name}: {then} → {now}")
+    for name in differences(first.fingerprint["texts"], second.fingerprint["texts"]):
+        lines.append(f"text: {name}")
+    return lines
+
+
+def _check_tasks(first: _ComparedRun, second: _ComparedRun, common: Collection[str], lines: Sequence[str]) -> None:
+    """Raise RunLogError, with these lines, if runs share no task or if a common task is not the same in both."""
+    changed = sorted(task for task in common if first.tasks[task] != second.tasks[task])
+    if changed:
+        tasks = counted(len(changed), "task")
+        problem = f"differ in graph or target of {tasks} of the same name, for example {changed[0]}"
+    elif not common:
+        problem = f"share no task of {len(first.tasks)} and {len(second.tasks)}"
+    else:
+        return
+    raise RunLogError(
+        "\n  ".join([f"{first.folder.path} and {second.folder.path} {problem}", *lines]),
+        hint="compare runs of the same graphs and questions: the same suite settings, --seed, --graphs",
+    )
+
+
+def _check_scorer(first: _ComparedRun, second: _ComparedRun) -> None:
+    """Raise RunLogError if runs were scored by different code."""
+    scorers = (first.fingerprint["scorer"], second.fingerprint["scorer"])
+    if scorers[0] == scorers[1]:
+        return
+    raise RunLogError(
+        f"{first.folder.path} and {second.folder.path} were scored by different code: {scorers[0]} → {scorers[1]}",
+        hint="; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second)),
+    )

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import polars as pl
 
+from graphwalk.analysis.report.rows import Contestant, Interval, ReportRow
 from graphwalk.analysis.report.suite_report import (
     ACCURACY,
     BASELINE,
@@ -16,7 +17,8 @@ from graphwalk.analysis.report.suite_report import (
     PERCENT,
     PROVEN,
     Grouping,
-    ReportRow,
+    Kind,
+    Measure,
     SuiteReport,
     baseline_result,
     in_order,
@@ -27,17 +29,18 @@ from graphwalk.models.finish_reasons import is_unknown
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
 
-PLAYER = ("model", "setting")
-_KEY = (*PLAYER, "task_id", "repeat")
+CONTESTANT = ("model", "setting")
+"""The columns of a contestant."""
+_KEY = (*CONTESTANT, "task_id", "repeat")
 FEWEST_FOR_CONSTANT = 5
 """Tasks of a kind from which a constant answer is chosen."""
 _BATCH = 1000
 """Episodes that are held as Python objects."""
 Row = tuple[Any, ...]
-_COLUMNS = {
-    **dict.fromkeys((*PLAYER, "task_id"), pl.String),
+"""The values of an episode in the order of the columns."""
+_COLUMNS: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys((*CONTESTANT, "task_id"), pl.String),
     "repeat": pl.Int64,
     **dict.fromkeys(("graph", "question", "twin_of", "failure"), pl.String),
 }
@@ -58,42 +61,10 @@ class Observations:
 
 def observe(results: Iterable[ResultRecord], suite: SuiteReport, protocol: str = DEFAULT_PROTOCOL) -> Observations:
     """Measure results, in any order. Of a repeated episode, the last result counts."""
-    baselines, tasks, remarks = list[Row](), set[str](), set[str | None]()
-    constants: dict[str, list[_ConstantTask]] = {}
-
-    unknown_ends: Counter[str] = Counter()
-
-    def counted_ends() -> Iterator[ResultRecord]:
-        for result in results:
-            for turn in result.get("trajectory", {}).get("turns", ()):
-                reason = turn.get("finish_reason", "")
-                unknown_ends[one_line(reason)] += is_unknown(reason)
-            yield result
-
-    def episodes() -> Iterator[Row]:
-        for result in suite.records(counted_ends(), protocol):
-            if result["task_id"] not in tasks:
-                tasks.add(result["task_id"])
-                baselines.extend(tuple(_values(baseline, suite)) for baseline in suite.baselines(result))
-                if answers := frozenset(suite.right_answers(result)):
-                    scored = {
-                        correct: tuple(_values(baseline_result(result, CONSTANT, {"correct": correct}), suite))
-                        for correct in (True, False, None)
-                    }
-                    constants.setdefault(result["task"]["template"], []).append(_ConstantTask(answers, scored))
-            remarks.add(suite.remark(result))
-            if result["usage"].get("estimated"):
-                remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
-            yield tuple(_values(result, suite))
-
-    frame = _frame(episodes(), suite)
-    for of_kind in constants.values():
-        baselines += _constant_results(of_kind)
-    for reason, number in unknown_ends.items():
-        if number:
-            remarks.add(f'Replies that ended with "{reason}", which is not known, and are taken as whole: {number:,}.')
-    frame = _with_unknown_as_unproven(frame)
-    return Observations(suite, frame, _frame(baselines, suite), sorted(filter(None, remarks)))
+    observer = _Observer(suite)
+    episodes = _frame(observer.rows(results, protocol), suite)
+    baselines = _frame(observer.baseline_rows(), suite)
+    return Observations(suite, _with_unknown_as_unproven(episodes), baselines, sorted(observer.notes()))
 
 
 @dataclass(frozen=True)
@@ -104,6 +75,64 @@ class _ConstantTask:
     row_if: Mapping[bool | None, Row]
 
 
+class _Observer:
+    """Measures results one by one, and collects the baselines of their tasks and the notes that they require."""
+
+    def __init__(self, suite: SuiteReport) -> None:
+        self._suite = suite
+        self._tasks: set[str] = set()
+        self._baselines: list[Row] = []
+        self._constants: dict[str, list[_ConstantTask]] = {}
+        """Kind of question → its tasks."""
+        self._remarks: set[str] = set()
+        self._unknown_ends: Counter[str] = Counter()
+
+    def rows(self, results: Iterable[ResultRecord], protocol: str) -> Iterator[Row]:
+        for result in self._suite.records(self._with_ends_counted(results), protocol):
+            if result["task_id"] not in self._tasks:
+                self._tasks.add(result["task_id"])
+                self._add_baselines(result)
+            remark = self._suite.remark(result)
+            if remark:
+                self._remarks.add(remark)
+            if result["usage"].get("estimated"):
+                self._remarks.add("Tokens and cost are partly estimated, since a provider does not report usage.")
+            yield _row(result, self._suite)
+
+    def baseline_rows(self) -> list[Row]:
+        """Return the rows of baselines; the best constant is known when all results are."""
+        rows = list(self._baselines)
+        for tasks in self._constants.values():
+            rows += _constant_results(tasks)
+        return rows
+
+    def notes(self) -> Iterator[str]:
+        yield from self._remarks
+        for reason, number in self._unknown_ends.items():
+            yield f'Replies that ended with "{reason}", which is not known, and are taken as whole: {number:,}.'
+
+    def _with_ends_counted(self, results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
+        # Before `records` of the suite, which may leave trajectories out.
+        for result in results:
+            for turn in result.get("trajectory", {}).get("turns", ()):
+                reason = turn.get("finish_reason", "")
+                if is_unknown(reason):
+                    self._unknown_ends[one_line(reason)] += 1
+            yield result
+
+    def _add_baselines(self, result: ResultRecord) -> None:
+        for baseline in self._suite.baselines(result):
+            self._baselines.append(_row(baseline, self._suite))
+
+        answers = frozenset(self._suite.right_answers(result))
+        if not answers:
+            return
+        row_if = {}
+        for correct in (True, False, None):
+            row_if[correct] = _row(baseline_result(result, CONSTANT, {"correct": correct}), self._suite)
+        self._constants.setdefault(result["task"]["template"], []).append(_ConstantTask(answers, row_if))
+
+
 def _constant_results(tasks: Sequence[_ConstantTask]) -> list[Row]:
     """Return the rows of one constant for all tasks of a kind: the most frequent right answer, of several the first.
 
@@ -112,19 +141,22 @@ def _constant_results(tasks: Sequence[_ConstantTask]) -> list[Row]:
     if len(tasks) < FEWEST_FOR_CONSTANT:
         return [task.row_if[None] for task in tasks]
 
-    counts = Counter(answer for task in tasks for answer in task.right_answers)
+    # {"Ada": 3, "Bo": 3, "Ida": 1}: "Ada" is the constant.
+    counts: Counter[str] = Counter()
+    for task in tasks:
+        counts.update(task.right_answers)
     constant = min(counts, key=lambda answer: (-counts[answer], answer))
     return [task.row_if[constant in task.right_answers] for task in tasks]
 
 
 def _with_unknown_as_unproven(episodes: pl.DataFrame) -> pl.DataFrame:
-    """Return the episodes with answers of unknown proof as unproven, if any proof of their player is known.
+    """Return the episodes with answers of unknown proof as unproven, if any proof of their contestant is known.
 
-    So the share of right and proven answers is one of all scored answers. It is unknown for a player without tools.
+    So the share of right and proven answers is one of all scored answers. It is unknown for a contestant without tools.
     """
     if PROVEN not in episodes.columns:
         return episodes
-    is_known = pl.col(PROVEN).is_not_null().any().over(PLAYER)
+    is_known = pl.col(PROVEN).is_not_null().any().over(CONTESTANT)
     is_scored = pl.col(ACCURACY).is_not_null()
     filled = [
         pl.when(is_known & is_scored).then(pl.col(name).fill_null(0.0)).otherwise(pl.col(name)).alias(name)
@@ -133,105 +165,189 @@ def _with_unknown_as_unproven(episodes: pl.DataFrame) -> pl.DataFrame:
     return episodes.with_columns(filled)
 
 
-def _values(result: ResultRecord, suite: SuiteReport) -> Iterator[Any]:
-    """Yield the values of an episode in the order of the columns."""
-    yield from (result[name] for name in _KEY)
-    yield from suite.cluster(result["task_id"], result["task"])
-    yield result["task"].get("twin_of")
-    error = result.get("trajectory", {}).get("error")
-    yield f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
-    yield from (grouping.value(result) for grouping in suite.all_groupings.values())
+def _row(result: ResultRecord, suite: SuiteReport) -> Row:
+    task = result["task"]
+    row = [result[name] for name in _KEY]
+    row += suite.cluster(result["task_id"], task)
+    row += [task.get("twin_of"), _failure(result)]
+    row += [grouping.value(result) for grouping in suite.all_groupings.values()]
     for measure in suite.measures:
         value = measure.value(result)
-        yield None if value is None else float(value)
+        row.append(None if value is None else float(value))
+    return tuple(row)
+
+
+def _failure(result: ResultRecord) -> str | None:
+    """Return the first line of the error: `model_error: HTTP 503`."""
+    error = result.get("trajectory", {}).get("error")
+    return f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
 
 
 def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
-    columns = {
-        **_COLUMNS,
-        **{grouping.column: None for grouping in suite.all_groupings.values()},
-        **{measure.name: pl.Float64 for measure in suite.measures},
-    }
-    rows, parts = iter(rows), [pl.DataFrame([], columns)]
-    while batch := list(islice(rows, _BATCH)):
+    columns: dict[str, type[pl.DataType] | None] = {**_COLUMNS}
+    for grouping in suite.all_groupings.values():
+        # Texts, numbers or lists of texts, as the values are.
+        columns[grouping.column] = None
+    for measure in suite.measures:
+        columns[measure.name] = pl.Float64
+
+    parts = [pl.DataFrame([], columns)]
+    remaining = iter(rows)
+    while batch := list(islice(remaining, _BATCH)):
         parts.append(pl.DataFrame(batch, columns, orient="row", infer_schema_length=None))
     return pl.concat(parts, how="vertical_relaxed").unique(_KEY, keep="last").sort(_KEY)
 
 
-def players_of(episodes: pl.DataFrame) -> list[tuple[str, str]]:
+def contestants_of(episodes: pl.DataFrame) -> list[Contestant]:
     """Return the models and settings, in which numbers are sorted as numbers."""
-    return sorted(episodes.select(PLAYER).unique().rows(), key=lambda player: (player[0], in_order(player[1])))
+    pairs = episodes.select(CONTESTANT).unique().rows()
+    contestants = [Contestant.parse(model, setting) for model, setting in pairs]
+    return sorted(contestants, key=_order)
+
+
+def _order(contestant: Contestant) -> tuple[str, list[str | int]]:
+    return contestant.model, in_order(str(contestant.setting))
 
 
 def chosen(episodes: pl.DataFrame, models: Sequence[str], settings: Sequence[str]) -> pl.DataFrame:
-    """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name."""
-    players = players_of(episodes)
-    played = {setting for _, setting in players}
-    names = {model for model, _ in players} | played | set(map(setting_of, played))
-    if unknown := [name for name in (*models, *settings) if name not in names]:
-        choices = ", ".join(sorted(map(" ".join, players))) or "none yet"
+    """Return the episodes with these models and settings (default: all). Raise ConfigError for an unknown name.
+
+    The name of a setting includes all its variants.
+    """
+    contestants = contestants_of(episodes)
+    names: set[str] = set()
+    for model, setting in contestants:
+        names |= {model, str(setting), setting.name}
+    unknown = [name for name in (*models, *settings) if name not in names]
+    if unknown:
+        choices = ", ".join(sorted(str(contestant) for contestant in contestants)) or "none yet"
         raise ConfigError(f"no model or setting {unknown[0]!r} in this run", hint=f"one of: {choices}")
-    of_settings = [one for one in played if not settings or one in settings or setting_of(one) in settings]
-    of_models = models or [model for model, _ in players]
-    return episodes.filter(pl.col("model").is_in(of_models), pl.col("setting").is_in(of_settings))
+
+    if models:
+        episodes = episodes.filter(pl.col("model").is_in(models))
+    if settings:
+        played = {str(setting) for _, setting in contestants if str(setting) in settings or setting.name in settings}
+        episodes = episodes.filter(pl.col("setting").is_in(sorted(played)))
+    return episodes
 
 
 def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | None = None) -> list[ReportRow]:
     """Return a row per model and setting, or per group, model and setting."""
-    by = list(PLAYER)
+    by = list(CONTESTANT)
     if grouping:
         by.append(grouping.column)
+        # An episode may be in several groups.
         if isinstance(episodes.schema[grouping.column], pl.List):
             episodes = episodes.explode(grouping.column)
         episodes = episodes.drop_nulls(grouping.column)
     if episodes.is_empty():
         return []
-    sums, medians, means, shares = (
-        [measure.name for measure in suite.measures if measure.kind in kinds]
-        for kinds in (("count", "total"), ("median",), ("mean", "amount"), ("share", "percent"))
-    )
+
+    sums = _names_of(suite, "count", "total")
+    medians = _names_of(suite, "median")
+    means = _names_of(suite, "mean", "amount")
+    shares = _names_of(suite, "share", "percent")
     tasks = tasks_of(episodes, by, medians + means + shares)
-    all_tasks = {key: len(part) for key, part in tasks.partition_by(by, as_dict=True).items()}
-    known_sums = (pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in sums)
+    # The sum of nothing is unknown, not 0.
+    known_sums = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in sums]
     figures = [
         estimate_means(tasks, by, means),
         estimate_shares(tasks, by, shares),
         episodes.group_by(by).agg(known_sums).unpivot(index=by, variable_name="measure"),
         tasks.group_by(by).agg(pl.col(medians).median()).unpivot(index=by, variable_name="measure"),
     ]
+
+    all_tasks = {key: len(part) for key, part in tasks.partition_by(by, as_dict=True).items()}
     rows = []
     for key, part in pl.concat(figures, how="diagonal").partition_by(by, as_dict=True).items():
-        model, setting, *groups = key
-        named = {"model": model, "setting": setting, **({grouping.name: groups[0]} if grouping else {})}
-        row = {**named, **_figures({row["measure"]: row for row in part.to_dicts()}, suite, setting)}
-        if model == CONSTANT and row["tasks"] < all_tasks[key]:
+        estimates = {line["measure"]: _Estimate.of(line) for line in part.to_dicts()}
+        row = _report_row(Contestant.parse(key[0], key[1]), estimates, suite)
+        if grouping:
+            row = replace(row, group=key[2])
+        if row.model == CONSTANT and (row.tasks or 0) < all_tasks[key]:
             # The constants of some kinds are not known: those of the others are no baseline for all questions.
-            row |= dict.fromkeys(("correct", ACCURACY))
+            row = replace(row, figures={**row.figures, "correct": None, ACCURACY: None})
         rows.append(row)
 
-    def order(row: ReportRow) -> tuple[Any, ...]:
-        group = grouping.sort_key(row[grouping.name]) if grouping else ()
-        return group, row["model"], in_order(row["setting"])
+    rows.sort(key=lambda row: _order(row.contestant))
+    if grouping:
+        rows.sort(key=lambda row: grouping.sort_key(row.group))
+    return rows
 
-    return sorted(rows, key=order)
+
+def _names_of(suite: SuiteReport, *kinds: Kind) -> list[str]:
+    return [measure.name for measure in suite.measures if measure.kind in kinds]
 
 
-def _figures(estimates: Mapping[str, Mapping[str, Any]], suite: SuiteReport, setting: str) -> ReportRow:
-    """Return the measures of a row with their intervals, which baselines lack: they are computed, not measured."""
-    accuracy = estimates[ACCURACY]
-    graphs = accuracy["clusters"] if accuracy["unit"] == "graph" else min(accuracy["clusters"], 1)
-    figures: ReportRow = {"tasks": int(accuracy["n"]), "graphs": int(graphs), "unit": accuracy["unit"]}
-    intervals, no_interval = {}, {}
+@dataclass(frozen=True)
+class _Estimate:
+    """A line of statistics.py: a value, and the ends of its interval or the reason why there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+    tasks: float | None
+    clusters: float | None
+    """Graphs or questions; None of sums and medians, as tasks and unit."""
+    unit: str | None
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> "_Estimate":
+        return cls(
+            value=line["value"],
+            low=line["low"],
+            high=line["high"],
+            reason=line["reason"],
+            tasks=line["n"],
+            clusters=line["clusters"],
+            unit=line["unit"],
+        )
+
+    def figure(self, measure: Measure) -> float | None:
+        if self.value is None:
+            return None
+        if measure.kind == "count":
+            return round(self.value)
+        return round(_scale(measure) * self.value, DIGITS)
+
+    def interval(self, measure: Measure) -> Interval | None:
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        # A mean of non-negative values is not negative.
+        low = max(self.low, 0.0) if measure.kind == "amount" else self.low
+        scale = _scale(measure)
+        return Interval(round(scale * low, DIGITS), round(scale * self.high, DIGITS))
+
+
+def _scale(measure: Measure) -> int:
+    return PERCENT if measure.kind == "percent" else 1
+
+
+def _report_row(contestant: Contestant, estimates: Mapping[str, _Estimate], suite: SuiteReport) -> ReportRow:
+    """Return a row with intervals, which baselines lack: they are computed, not measured."""
+    figures: dict[str, float | None] = {}
+    intervals: dict[str, Interval] = {}
+    no_interval: dict[str, str] = {}
     for measure in suite.measures:
-        name, estimate, scale = measure.name, estimates[measure.name], PERCENT if measure.kind == "percent" else 1
-        value, low = estimate["value"], estimate["low"]
-        if value is None:
-            figures[name] = None
+        estimate = estimates[measure.name]
+        figures[measure.name] = estimate.figure(measure)
+        if estimate.value is None or contestant.setting.name == BASELINE:
             continue
-        figures[name] = round(value) if measure.kind == "count" else round(scale * value, DIGITS)
-        if setting != BASELINE and estimate["reason"]:
-            no_interval[name] = estimate["reason"]
-        elif setting != BASELINE and low is not None:
-            low = max(low, 0.0) if measure.kind == "amount" else low
-            intervals[name] = [round(scale * end, DIGITS) for end in (low, estimate["high"])]
-    return {**figures, "intervals": intervals, "no_interval": no_interval}
+        interval = estimate.interval(measure)
+        if estimate.reason:
+            no_interval[measure.name] = estimate.reason
+        elif interval is not None:
+            intervals[measure.name] = interval
+
+    accuracy = estimates[ACCURACY]
+    clusters = int(accuracy.clusters or 0)
+    return ReportRow(
+        contestant,
+        figures,
+        tasks=int(accuracy.tasks or 0),
+        graphs=clusters if accuracy.unit == "graph" else min(clusters, 1),
+        unit=accuracy.unit,
+        intervals=intervals,
+        no_interval=no_interval,
+    )

@@ -1,18 +1,18 @@
-"""Names of models and players in reports, comparisons, pages and plots."""
+"""Names of models and contestants in reports, comparisons, pages and plots."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graphwalk.analysis.report.rows import Contestant
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import one_line
-
-Player = tuple[str, str]
-"""Model and setting."""
 
 
 def check_names(names: Mapping[str, str], configs: Sequence[Mapping[str, Any]]) -> None:
     """Raise ConfigError if `names` names a model that no run has, or two models of a run alike."""
-    models = {model for config in configs for model in _models_of(config)}
+    models: set[str] = set()
+    for config in configs:
+        models.update(_models_of(config))
     unknown = [model for model in names if model not in models]
     if unknown:
         raise ConfigError(
@@ -28,46 +28,58 @@ def check_names(names: Mapping[str, str], configs: Sequence[Mapping[str, Any]]) 
 
 def names_of(config: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str]:
     """Return the names that a run gives to its models, with `names` in place of these."""
-    models = _models_of(config)
-    return {**config["names"], **{model: name for model, name in names.items() if model in models}}
+    of_run = dict(config["names"])
+    for model in _models_of(config):
+        if model in names:
+            of_run[model] = names[model]
+    return of_run
 
 
 def _models_of(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*config["models"], *config["names"]]))
 
 
-def player_names(players: Sequence[Player], between: str = " ") -> dict[Player, str]:
-    """Return a name for each player: its model, its setting or both, without what all models have in common.
+def contestant_names(contestants: Sequence[Contestant]) -> dict[Contestant, str]:
+    """Return a name for each contestant: its model, its setting or both, without what all models have in common.
 
     Example: openai-api/local/a and openai-api/local/b, in one setting, are a and b.
     """
-    models = model_names([model for model, _ in players])
-    settings = dict.fromkeys(setting for _, setting in players)
+    models = model_names([contestant.model for contestant in contestants])
+    settings = {contestant.setting for contestant in contestants}
+    # A single contestant has the name of its model.
     with_model = len(models) > 1 or len(settings) < 2
     with_setting = len(settings) > 1
 
     names = {}
-    for model, setting in players:
+    for contestant in contestants:
         parts = []
         if with_model:
-            parts.append(models[model])
+            parts.append(models[contestant.model])
         if with_setting:
+            setting = str(contestant.setting)
             parts.append(one_line(setting, len(setting)))
-        names[model, setting] = between.join(parts)
+        names[contestant] = " ".join(parts)
     return names
 
 
 def model_names(models: Sequence[str]) -> dict[str, str]:
     """Return models without the parts, separated by slashes, with which all of them begin."""
-    distinct = dict.fromkeys(models)
-    parts_of = {model: model.split("/") for model in distinct}
-    fewest = min((len(parts) for parts in parts_of.values()), default=1)
+    # "openai-api/local/a" has the parts openai-api, local and a.
+    parts_of = {model: model.split("/") for model in models}
+    common = _common_parts(list(parts_of.values()))
+    names = {}
+    for model, parts in parts_of.items():
+        name = "/".join(parts[common:])
+        names[model] = one_line(name, len(name))
+    return names
 
-    # The last part stays, and so does everything of a model alone.
+
+def _common_parts(names: Sequence[Sequence[str]]) -> int:
+    """Return with how many equal parts all names begin: a/b/one and a/b/other begin with 2. A last part stays."""
+    if len(names) < 2:
+        return 0
+    fewest = min(len(parts) for parts in names)
     common = 0
-    while len(distinct) > 1 and common < fewest - 1:
-        if len({parts[common] for parts in parts_of.values()}) > 1:
-            break
+    while common < fewest - 1 and all(parts[common] == names[0][common] for parts in names):
         common += 1
-    names = {model: "/".join(parts[common:]) for model, parts in parts_of.items()}
-    return {model: one_line(name, len(name)) for model, name in names.items()}
+    return common

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,10 @@ _PAPER = "#fefefe"
 """Colours of templates/plots.mplstyle, in place of which a page has those of its reader."""
 _DOTS_PER_INCH = 200
 _INCHES_WIDE = 7.2
-_NAME_CHARACTERS, _LEGEND_CHARACTERS = 44, 100
-"""Characters on a line of a name, and of the legend."""
+_NAME_CHARACTERS = 44
+"""Characters on a line of a name."""
+_LEGEND_CHARACTERS = 100
+"""Characters on a line of the legend."""
 _NAME_LINES = 6
 """Lines of a name."""
 _WIDE = 20
@@ -50,10 +53,11 @@ def page_svg(plot: Plot) -> str:
 
 def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     """Write NAME.svg and .png of every plot. Raise ConfigError without matplotlib, or if this cannot be written."""
-    images = dict[Path, bytes]()
+    images: dict[Path, bytes] = {}
     for plot in plots:
         with canvas_of(plot, "path") as canvas:
-            images |= {folder / f"{plot.name}.{form}": _image_bytes(canvas, form) for form in ("svg", "png")}
+            for form in ("svg", "png"):
+                images[folder / f"{plot.name}.{form}"] = _image_bytes(canvas, form)
     make_folder(folder, parents=False)
     for path, image in images.items():
         write_whole(path, [image])
@@ -62,6 +66,7 @@ def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
 
 def _image_bytes(canvas: "Canvas", form: str) -> bytes:
     stream = io.BytesIO()
+    # The same plot has the same bytes at any time, and with any release of matplotlib.
     metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {}
     canvas.savefig(stream, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
     return stream.getvalue()
@@ -82,9 +87,13 @@ def canvas_of(plot: Plot, fonts: str) -> "Iterator[Canvas]":
         matplotlib.rc_context({"svg.fonttype": fonts}, data_path("templates") / "plots.mplstyle"),
         warnings.catch_warnings(),
     ):
-        warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
+        # Names are in whatever script they are in.
+        warnings.filterwarnings("ignore", message="Glyph")
         canvas = NewCanvas(layout="constrained")
-        (_lines if plot.x else _dots)(plot, canvas)
+        if plot.x:
+            _lines(plot, canvas)
+        else:
+            _dots(plot, canvas)
         yield canvas
 
 
@@ -144,7 +153,9 @@ def _colours(players: Sequence[pl.DataFrame]) -> list[str]:
 
 def _errors(points: pl.DataFrame) -> list[Any]:
     """Return the lengths of the bars below and above the points; NaN without an interval."""
-    return [(points["y"] - points["low"]).to_numpy(), (points["high"] - points["y"]).to_numpy()]
+    below = points["y"] - points["low"]
+    above = points["high"] - points["y"]
+    return [below.to_numpy(), above.to_numpy()]
 
 
 def _draw(axes: Any, points: pl.DataFrame, xs: Iterable[float], ys: Iterable[float], **style: Any) -> None:
@@ -168,7 +179,7 @@ def _legend(canvas: "Canvas") -> int:
     columns = max(1, min(len(labels), _LEGEND_CHARACTERS // (longest_line + 7)))
     canvas.legend(loc="outside lower center", ncols=columns, columnspacing=1.2)
     lines_of_a_name: int = max(label.count("\n") + 1 for label in labels)
-    rows = -(-len(labels) // columns)
+    rows = ceil(len(labels) / columns)
     return rows * lines_of_a_name
 
 

@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import polars as pl
 
 from graphwalk.analysis.report.names import model_names
 from graphwalk.analysis.report.report import Report
-from graphwalk.analysis.report.suite_report import ACCURACY, BASELINE, GUESSES, PROVEN, SIZE, ReportRow
+from graphwalk.analysis.report.rows import Group, ReportRow
+from graphwalk.analysis.report.suite_report import ACCURACY, BASELINE, GUESSES, PROVEN, SIZE
 from graphwalk.sanitise import one_line
 
 PROVEN_MARK = ", right and proven"
 """The end of the name of a series of right and proven answers."""
-_COLUMNS = {
-    **{"player": pl.String, "x": pl.String, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64},
+_COLUMNS: dict[str, type[pl.DataType]] = {
+    "player": pl.String,
+    "x": pl.String,
+    "y": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
     "published": pl.Boolean,
     "proven": pl.Boolean,
 }
@@ -40,12 +44,14 @@ class Plot:
     def shows_results(self) -> bool:
         """Return True if it shows results of our own; a line needs two points."""
         numbers = self.points.filter(~pl.col("published")).group_by("player").len()["len"].to_list()
-        return max(numbers, default=0) >= (2 if self.x else 1)
+        needed = 2 if self.x else 1
+        return max(numbers, default=0) >= needed
 
 
 def plots_of(report: Report) -> list[Plot]:
     """Return the plots that show results of a run, beginning with models and settings."""
-    plots = (by_model(report), *(report.suite.plots or common_plots)(report))
+    of_suite = report.suite.plots or common_plots
+    plots = [by_model(report), *of_suite(report)]
     return [plot for plot in plots if plot.shows_results]
 
 
@@ -57,62 +63,78 @@ def common_plots(report: Report) -> Iterator[Plot]:
 
 def by_model(report: Report) -> Plot:
     """Plot a line per setting with a dot and interval per model, and with chance and the best constant answer."""
-    settings = dict.fromkeys(row["setting"] for row in report.rows if row[ACCURACY] is not None)
-    rows = [{**row, "place": row["setting"]} for row in report.rows]
-    rows += [{**row, "place": place} for row in report.baselines if row["model"] in GUESSES for place in settings]
+    places: list[tuple[ReportRow, Group]] = [(row, str(row.setting)) for row in report.rows]
+    # A guess is the same in all settings, and has a dot in each.
+    settings = dict.fromkeys(str(row.setting) for row in report.rows if row.figure(ACCURACY) is not None)
+    for row in report.baselines:
+        if row.model in GUESSES:
+            places += [(row, setting) for setting in settings]
     about = "Lines: 95 % intervals, clustered by graph."
-    return Plot("accuracy-by-model", "Accuracy by model and setting", _points(rows, "place", ("model",)), about)
+    return Plot("accuracy-by-model", "Accuracy by model and setting", _points(places, with_setting=False), about)
 
 
 def by_group(report: Report, grouping: str, title: str, measure: str = ACCURACY) -> Plot:
     """Plot a line per group with a dot and interval per player; published players are hollow."""
-    hollow = " Hollow: published results." if report.reference.source else ""
-    about = f"Lines: 95 % intervals, clustered by graph.{hollow}"
+    about = "Lines: 95 % intervals, clustered by graph."
+    if report.reference.source:
+        about += " Hollow: published results."
     name = f"accuracy-by-{grouping.replace('_', '-')}"
-    return Plot(name, title, _points(_rows(report, grouping), grouping, _names(report), measure), about)
+    return Plot(name, title, _of_groups(report, grouping, measure), about)
 
 
 def against_size(report: Report, x: str, baselines: Sequence[str] = ()) -> Plot:
     """Plot a line per player against the size of graphs. `baselines` are drawn like published players."""
     about = "Bars: 95 % intervals, clustered by graph. Dashed: published results and baselines."
-    points = _points(_rows(report, SIZE, baselines), SIZE, _names(report)).with_columns(pl.col("x").cast(pl.Float64))
+    points = _of_groups(report, SIZE, baselines=baselines).with_columns(pl.col("x").cast(pl.Float64))
     return Plot("accuracy-by-size", "Accuracy by size of the graph", points, about, x)
 
 
-def _rows(report: Report, grouping: str, baselines: Sequence[str] = ()) -> list[ReportRow]:
-    """Return the rows of players, published ones, and these baselines."""
-    rows = report.all_rows(grouping)
-    return [row for row in rows if row["setting"] != BASELINE or row["model"] in baselines]
+def _of_groups(
+    report: Report, grouping: str, measure: str = ACCURACY, *, baselines: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Return the points of players, of published ones, and of these baselines.
+
+    Settings are named if there are several.
+    """
+    places: list[tuple[ReportRow, Group]] = []
+    for row in report.all_rows(grouping):
+        if row.group is not None and (row.setting.name != BASELINE or row.model in baselines):
+            places.append((row, row.group))
+    settings = {row.setting for row in report.rows}
+    return _points(places, measure, with_setting=len(settings) > 1)
 
 
-def _names(report: Report) -> tuple[str, ...]:
-    """Return the fields that name a player: the setting too if there are several."""
-    return ("model", "setting") if len({row["setting"] for row in report.rows}) > 1 else ("model",)
-
-
-def _points(rows: Sequence[ReportRow], x: str, names: Sequence[str], measure: str = ACCURACY) -> pl.DataFrame:
-    """Return a point per row with a value at its field `x`, with right and proven answers beside accuracy.
+def _points(places: Sequence[tuple[ReportRow, Group]], measure: str = ACCURACY, *, with_setting: bool) -> pl.DataFrame:
+    """Return a point per row with a value, at its place on the x axis, with right and proven answers beside accuracy.
 
     Those of baselines and published results come last, so that a player has the same colour in all plots.
     """
-    played = [row for row in rows if row["setting"] != BASELINE and not row.get("published")]
-    short_names = model_names([row["model"] for row in played])
+    played = [row.model for row, _ in places if not _is_hollow(row)]
+    short_names = model_names(played)
+    measures = [measure, PROVEN] if measure == ACCURACY else [measure]
 
     points = []
-    for of in (measure, PROVEN) if measure == ACCURACY else (measure,):
-        for row in rows:
-            if row.get(of) is None:
+    for name in measures:
+        for row, place in places:
+            value = row.figure(name)
+            if value is None:
                 continue
-            is_baseline = row["setting"] == BASELINE
-            is_published = is_baseline or bool(row.get("published"))
-            parts = [one_line(row["model"]) if is_published else short_names[row["model"]]]
-            if "setting" in names and not is_baseline:
-                parts.append(one_line(row["setting"]))
-            player = " · ".join(parts)
-            is_proven = of == PROVEN
-            if is_proven:
+            is_hollow = _is_hollow(row)
+            # "qwen · tools, right and proven"
+            player = one_line(row.model) if is_hollow else short_names[row.model]
+            if with_setting and row.setting.name != BASELINE:
+                player += f" · {one_line(row.setting)}"
+            if name == PROVEN:
                 player += PROVEN_MARK
-            ends = row.get("intervals", {}).get(of, (None, None))
-            points.append((player, one_line(row[x]), row[of], *ends, is_published, is_proven))
-    points.sort(key=itemgetter(5))
+            interval = row.intervals.get(name)
+            low = None if interval is None else interval.low
+            high = None if interval is None else interval.high
+            points.append((player, one_line(place), value, low, high, is_hollow, name == PROVEN))
+    # Stable: False, of our own results, is before True.
+    points.sort(key=lambda point: point[5])
     return pl.DataFrame(points, _COLUMNS, orient="row", strict=False)
+
+
+def _is_hollow(row: ReportRow) -> bool:
+    """Return True for results of a paper and of a baseline."""
+    return row.is_published or row.setting.name == BASELINE

@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 
 from graphwalk.analysis.explained import explained
-from graphwalk.analysis.report.compare import comparisons_by_size, comparisons_of, memorisation_test, method_notes
+from graphwalk.analysis.report.compare import memorisation_test, method_notes, pairs_by_size, pairs_of
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
 from graphwalk.analysis.report.names import check_names, names_of
-from graphwalk.analysis.report.suite_report import MARK, NOT_PUBLISHED, Reference, ReportRow, SuiteReport
+from graphwalk.analysis.report.rows import Pair, ReportRow
+from graphwalk.analysis.report.suite_report import MARK, NOT_PUBLISHED, SIZE, Reference, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.resources import YamlFile
@@ -29,17 +30,24 @@ from graphwalk.runs.experiment import (
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
 from graphwalk.version import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class RunProtocol:
+    """The protocol of a run, and the dotted fields in which the run differs from it."""
+
+    name: str
+    differences: list[str]
 
 
 @dataclass(frozen=True)
 class Report:
     """The report of one run, which terminal, page, Markdown and notebook print.
 
-    `rows` has one row per model and setting, `groups` one per group, model and setting. `baselines` and
-    `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on identical tasks
-    (compare.py).
+    `rows` has one row per model and setting, `groups` one per group, model and setting, by the name of the grouping.
+    `baselines` and `baseline_groups` are the rows of baselines. `comparisons` are differences first − second on
+    identical tasks (compare.py).
     """
 
     suite: SuiteReport
@@ -47,11 +55,11 @@ class Report:
     baselines: list[ReportRow]
     groups: dict[str, list[ReportRow]]
     baseline_groups: dict[str, list[ReportRow]]
-    comparisons: list[dict[str, Any]]
-    comparisons_by_size: list[dict[str, Any]]
+    comparisons: list[Pair]
+    comparisons_by_size: list[Pair]
     """`comparisons` at each size of the graph, if there are several."""
-    memorisation_test: list[dict[str, Any]]
-    """Each player on graphs against their anonymised copies, as `comparisons`."""
+    memorisation_test: list[Pair]
+    """Each contestant on graphs against their anonymised copies, as `comparisons`."""
     reference: Reference
     """The published results beside those of this run; without a source if there are none."""
     notes: tuple[str, ...]
@@ -59,34 +67,50 @@ class Report:
     """Sentences on failed episodes, differences, causes of wrong answers, and questions of one call (verdict.py)."""
     incomplete: str | None = None
     """Note on an unfinished run."""
-    protocol: Mapping[str, Any] | None = None
-    """`name` of the run's protocol, and `differences` from it: [field, value of the protocol, value of the run]."""
+    protocol: RunProtocol | None = None
 
     @property
     def follows_paper(self) -> bool:
         """Return True if the run has the paper's protocol, or published results beside it."""
-        return bool(self.reference.source) or (self.protocol or {}).get("name") == "paper"
+        if self.reference.source:
+            return True
+        return self.protocol is not None and self.protocol.name == "paper"
 
     def all_rows(self, grouping: str | None = None) -> list[ReportRow]:
-        """Return rows of players and baselines, then published ones of the same groups, marked behind their model."""
+        """Return rows of contestants and baselines, then published ones of the same groups, marked behind the model."""
         if grouping is None:
-            rows, published = [*self.rows, *self.baselines], self.reference.rows
+            rows = self.rows + self.baselines
         else:
-            rows = [*self.groups.get(grouping, ()), *self.baseline_groups.get(grouping, ())]
-            groups = {row[grouping] for row in rows}
-            published = tuple(row for row in self.reference.groups.get(grouping, ()) if row[grouping] in groups)
-        marked = ({**row, "model": one_line(row["model"]) + MARK, "published": True} for row in published)
-        return [*rows, *marked]
+            rows = self.groups.get(grouping, []) + self.baseline_groups.get(grouping, [])
+        groups = {row.group for row in rows}
+        published = []
+        for row in self.reference.report_rows(grouping):
+            if row.group in groups:
+                marked = row.contestant._replace(model=one_line(row.model) + MARK)
+                published.append(replace(row, contestant=marked))
+        return rows + published
 
     def as_dict(self) -> dict[str, Any]:
-        tables = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "comparisons_by_size")
-        names = (*tables, "memorisation_test", "verdict", "notes", "incomplete", "protocol")
         return {
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,
-            **{name: getattr(self, name) for name in names},
+            "rows": _dicts(self.rows),
+            "baselines": _dicts(self.baselines),
+            "groups": {name: _dicts(rows, name) for name, rows in self.groups.items()},
+            "baseline_groups": {name: _dicts(rows, name) for name, rows in self.baseline_groups.items()},
+            "comparisons": _dicts(self.comparisons),
+            "comparisons_by_size": _dicts(self.comparisons_by_size, SIZE),
+            "memorisation_test": _dicts(self.memorisation_test),
+            "verdict": self.verdict,
+            "notes": self.notes,
+            "incomplete": self.incomplete,
+            "protocol": None if self.protocol is None else asdict(self.protocol),
             "reference": asdict(self.reference) if self.reference.source else None,
         }
+
+
+def _dicts(rows: Iterable[ReportRow | Pair], grouping: str | None = None) -> list[dict[str, Any]]:
+    return [row.as_dict(grouping) for row in rows]
 
 
 def report_of(
@@ -103,21 +127,14 @@ def report_of(
     check_names(names, [config])
     names = names_of(config, names)
     declared = analysis_of(folder.suite).report()
-    episodes, missing = set[EpisodeKey](), Counter[str]()
-
-    def named_records() -> Iterator[ResultRecord]:
-        for record in explained(folder) if records is None else records:
-            episodes.add(key_of(record))
-            missing.update(filter(None, [(record["score"] or {}).get("missing")]))
-            yield {**record, "model": names.get(record["model"], record["model"])}
-
+    results = _NamedResults(explained(folder) if records is None else records, names)
+    # Without its API key, a run may have played without the extractor that it names.
     extractor = config["extractor"]
     without_extractor = bool(extractor) and manifest["fingerprint"]["stage_2"] is None
-    reference, notes = _published(declared, config, without_extractor=without_extractor)
+    reference, why_unpublished = _published(declared, config, without_extractor=without_extractor)
     try:
-        observed = observe(named_records(), declared, config["protocol"])
         report = report_on(
-            observed,
+            observe(results, declared, config["protocol"]),
             reference=reference,
             seed=config["seed"],
             primary=config.get("primary"),
@@ -129,21 +146,47 @@ def report_of(
             f"{folder.path}: a result does not have the form of its suite ({cause})",
             hint=f"to find the line: graphwalk verify {folder.quoted}",
         ) from error
+
+    incomplete = _missing_part(manifest, len(results.episodes))
+    first = [note for note in (incomplete, protocol_note(config)) if note]
+    notes = [*first, *report.notes]
     if names:
         named = ", ".join(f"{name} is {model}" for model, name in names.items())
-        notes.insert(0, f"Names of models: {named}.")
-    if ambiguous := sum(row["lossy_readings"] for row in report.rows):
+        notes.append(f"Names of models: {named}.")
+    if why_unpublished is not None:
+        notes.append(why_unpublished)
+    ambiguous = sum(row.count("lossy_readings") for row in report.rows)
+    if ambiguous:
         hint = "" if extractor else " To let a model read such replies: -o extractor=PROVIDER/MODEL."
         answers = counted(ambiguous, "answer")
         notes.append(f"Ambiguous: {answers}; the reply may mean another one, and the last one counts.{hint}")
     if without_extractor:
         notes.append(f"Run without the extractor {extractor['model']}: replies are scored as the parser reads them.")
-    notes += (f"{counted(number, 'result')} with {text}." for text, number in missing.most_common())
-    notes += map(str, manifest.get("unplayed", ()))
-    incomplete = _missing_part(manifest, len(episodes))
-    first = [note for note in (incomplete, protocol_note(config)) if note]
-    protocol = {"name": config["protocol"], "differences": deviations(config)}
-    return replace(report, notes=(*first, *report.notes, *notes), incomplete=incomplete, protocol=protocol)
+    for missing, number in results.missing.most_common():
+        notes.append(f"{counted(number, 'result')} with {missing}.")
+    notes += [str(line) for line in manifest.get("unplayed", ())]
+    protocol = RunProtocol(config["protocol"], deviations(config))
+    return replace(report, notes=tuple(notes), incomplete=incomplete, protocol=protocol)
+
+
+class _NamedResults:
+    """The results of a run under the names of its models; counts episodes and what is missing while they are read."""
+
+    def __init__(self, records: Iterable[ResultRecord], names: Mapping[str, str]) -> None:
+        self._records = records
+        self._names = names
+        self.episodes: set[EpisodeKey] = set()
+        self.missing: Counter[str] = Counter()
+        """By what is missing: "evidence missing: the graph cannot be read"."""
+
+    def __iter__(self) -> Iterator[ResultRecord]:
+        for record in self._records:
+            self.episodes.add(key_of(record))
+            missing = (record["score"] or {}).get("missing")
+            if missing:
+                self.missing[missing] += 1
+            model = record["model"]
+            yield {**record, "model": self._names.get(model, model)}
 
 
 def report_on(
@@ -158,11 +201,13 @@ def report_on(
 
     `primary`: the two settings of the primary comparison. `windows`: the context window by model, where it is known.
     """
-    declared, episodes = observed.suite, observed.episodes
-    rows, groups = rows_of(episodes, declared), _groups(episodes, declared)
+    declared = observed.suite
+    episodes = observed.episodes
+    rows = rows_of(episodes, declared)
+    groups = _groups(episodes, declared)
     baselines = rows_of(observed.baselines, declared)
-    comparisons = comparisons_of(episodes, declared, seed=seed)
-    by_size = comparisons_by_size(episodes, declared, seed=seed)
+    comparisons = pairs_of(episodes, declared, seed=seed)
+    by_size = pairs_by_size(episodes, declared, seed=seed)
     verdict = verdict_on(
         episodes,
         declared,
@@ -173,6 +218,8 @@ def report_on(
         primary=primary,
         windows=windows,
     )
+    # Groups may have too few graphs for an interval where the whole run has enough.
+    measured_rows = [*rows, *chain.from_iterable(groups.values())]
     return Report(
         suite=declared,
         rows=rows,
@@ -183,45 +230,48 @@ def report_on(
         comparisons_by_size=by_size,
         memorisation_test=memorisation_test(episodes, declared, seed=seed),
         reference=reference,
-        notes=(*declared.notes, *method_notes(list(chain(rows, *groups.values())), comparisons), *observed.remarks),
+        notes=(*declared.notes, *method_notes(measured_rows, comparisons), *observed.remarks),
         verdict=(*verdict, *one_call(episodes, declared)),
     )
 
 
 def _groups(episodes: pl.DataFrame, declared: SuiteReport) -> dict[str, list[ReportRow]]:
     """Return the rows of each grouping that has groups."""
-    rows = {grouping.name: rows_of(episodes, declared, grouping) for grouping in declared.groupings}
-    return {name: of_groups for name, of_groups in rows.items() if of_groups}
+    groups = {}
+    for grouping in declared.groupings:
+        rows = rows_of(episodes, declared, grouping)
+        if rows:
+            groups[grouping.name] = rows
+    return groups
 
 
 def origin_of(folder: RunFolder) -> str:
     """Return seed, graphs, version and digest of a run, for the captions of a paper."""
     manifest = folder.read_manifest()
-    version, seed = manifest["graphwalk_version"], manifest["config"]["seed"]
+    version = manifest["graphwalk_version"]
+    seed = manifest["config"]["seed"]
     graphs = counted(len(manifest["fingerprint"]["graphs"]), "graph")
     return f"Seed {seed}, {graphs}, GraphWalk {version}, results sha256 {folder.results_digest()[:16]}"
 
 
 def _published(
     declared: SuiteReport, config: Mapping[str, Any], *, without_extractor: bool
-) -> tuple[Reference, list[str]]:
-    """Return the published rows that belong beside those of a run, and a note if there should be some and are none."""
+) -> tuple[Reference, str | None]:
+    """Return the published rows that belong beside those of a run, or a note if there should be some and are none."""
     name = config["reference"]
     if not name:
-        return NOT_PUBLISHED, []
+        return NOT_PUBLISHED, None
     if name not in declared.references:
-        return NOT_PUBLISHED, [f"Published figures are not shown: the suite has no table {name!r}."]
-    differences = [*published_differences(config), *(["extractor (no API key)"] if without_extractor else [])]
+        return NOT_PUBLISHED, f"Published figures are not shown: the suite has no table {name!r}."
+
+    # ["agent.turn_limit", "extractor (no API key)"]
+    differences = published_differences(config)
+    if without_extractor:
+        differences.append("extractor (no API key)")
     if differences:
         hint = "" if config["protocol"] == "paper" else " For the papers' settings: --protocol paper."
-        return NOT_PUBLISHED, [f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"]
-    reference, settings = declared.references[name](), set(map(setting_of, config["settings"]))
-
-    def played(rows: Iterable[ReportRow]) -> tuple[ReportRow, ...]:
-        return tuple(row for row in rows if row["setting"] in settings)
-
-    groups = {grouping: played(rows) for grouping, rows in reference.groups.items()}
-    return replace(reference, rows=played(reference.rows), groups=groups), []
+        return NOT_PUBLISHED, f"Published figures are not shown: this run has its own {', '.join(differences)}.{hint}"
+    return declared.references[name]().with_settings(config["settings"]), None
 
 
 def published_differences(config: Mapping[str, Any]) -> list[str]:
@@ -232,38 +282,48 @@ def published_differences(config: Mapping[str, Any]) -> list[str]:
     """
     if config["protocol"] == DEFAULT_PROTOCOL:
         return ["protocol"]
-    differences = []
+    nearest: list[str] | None = None
     for name, path in shipped_experiments().items():
-        if YamlFile.read(path).data.get("reference") == config["reference"]:
-            published = load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json")
-            fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
-            fields += [f"{part}.{field}" for part in ("suite", "agent") for field in published[part]]
-            differs = (
-                field for field in fields if not _is_part(field_value(config, field), field_value(published, field))
-            )
-            differences.append(list(differs))
-    return min(differences, key=len, default=[])
+        if YamlFile.read(path).data.get("reference") != config["reference"]:
+            continue
+        published = load_experiment(name, (), {"protocol": "paper"}).model_dump(mode="json")
+        fields = ["repeats", "limit", "settings", "extractor", "scoring.extraction"]
+        for part in ("suite", "agent"):
+            fields += [f"{part}.{field}" for field in published[part]]
+        differences = [
+            field for field in fields if not _is_part(field_value(config, field), field_value(published, field))
+        ]
+        if nearest is None or len(differences) < len(nearest):
+            nearest = differences
+    return nearest or []
 
 
 def _is_part(part: Any, whole: Any) -> bool:
     """Return True if each entry of a list is in the whole one; `count` in an entry is free."""
     if isinstance(part, list) and isinstance(whole, list):
-        return all(any(_is_part(entry, other) for other in whole) for entry in part)
+        return all(_is_part_of_any(entry, whole) for entry in part)
+    # {"preset": "paper-100", "count": 2} is a part of {"preset": "paper-100", "count": 10}.
     if isinstance(part, dict) and isinstance(whole, dict):
         names = (part.keys() | whole.keys()) - {"count"}
         return all(_is_part(part.get(name), whole.get(name)) for name in names)
     return bool(part == whole)
 
 
+def _is_part_of_any(part: Any, wholes: Sequence[Any]) -> bool:
+    return any(_is_part(part, whole) for whole in wholes)
+
+
 def _windows(manifest: Mapping[str, Any]) -> dict[str, int]:
     """Return the context window by the model's name: the smaller one of its server's and `limits.context_tokens`."""
     config = manifest["config"]
-    limit, reported = config["limits"].get("context_tokens"), manifest.get("context_tokens", {})
+    # Of a run without models in its experiment, the models are those whose servers reported a window.
+    limit = config["limits"].get("context_tokens")
+    reported = manifest.get("context_tokens", {})
     windows = {}
     for model in config["models"] or reported:
-        known = [tokens for tokens in (limit, reported.get(model)) if tokens]
-        if known:
-            windows[config["names"].get(model, model)] = min(known)
+        sizes = [tokens for tokens in (limit, reported.get(model)) if tokens]
+        if sizes:
+            windows[config["names"].get(model, model)] = min(sizes)
     return windows
 
 

@@ -2,21 +2,26 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
+from graphwalk.analysis.report.rows import Group, ReportRow
 from graphwalk.analysis.report.text_table import FORMATS, Column
 from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
-from graphwalk.suites.suite import setting_of
+from graphwalk.suites.setting import Setting
+
+if TYPE_CHECKING:
+    from graphwalk.analysis.report.plots import Plot
+    from graphwalk.analysis.report.report import Report
 
 Reader = Callable[[ResultRecord], float | None]
 """Returns a number of a result; None means unknown."""
@@ -64,7 +69,11 @@ class Measure:
 
 def in_order(text: str) -> list[str | int]:
     """Return the sort key of a text in which numbers are sorted as numbers."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"\s*(\d{1,18})", text)]
+    # "turn_limit=10" becomes ["turn_limit=", 10, ""].
+    parts: list[str | int] = []
+    for part in re.split(r"\s*(\d{1,18})", text):
+        parts.append(int(part) if part.isdecimal() else part)
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class Grouping:
 
     name: str
     title: str
-    value: Callable[[ResultRecord], str | int | tuple[str, ...] | None]
+    value: Callable[[ResultRecord], Group | tuple[str, ...] | None]
     order: Sequence[str] = ()
 
     @property
@@ -85,15 +94,24 @@ class Grouping:
         """Return the column of the data frame of episodes."""
         return f"by {self.name}"
 
-    def sort_key(self, group: Any) -> tuple[int, bool, Any]:
-        position = self.order.index(group) if group in self.order else len(self.order)
-        return position, isinstance(group, str), in_order(group) if isinstance(group, str) else group
+    def sort_key(self, group: Group | None) -> tuple[int, bool, Any]:
+        position = len(self.order)
+        if group in self.order:
+            position = self.order.index(group)
+        # Numbers and texts cannot be compared: numbers come first.
+        if isinstance(group, str):
+            return position, True, in_order(group)
+        return position, False, group
 
 
 def _needed_calls(result: ResultRecord) -> str | None:
     """Return how many calls the expert needs; None where it needs none, or is unknown."""
     calls = result["task"].get("reference_calls")
-    return ("one" if calls == 1 else "few" if calls < _MANY_CALLS else "many") if calls else None
+    if not calls:
+        return None
+    if calls == 1:
+        return "one"
+    return "few" if calls < _MANY_CALLS else "many"
 
 
 CALLS = Grouping("calls", "needed calls", _needed_calls, ("one", "few", "many"))
@@ -107,8 +125,22 @@ class Reference:
 
     source: str
     notes: tuple[str, ...] = ()
-    rows: tuple[dict[str, Any], ...] = ()
-    groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+    rows: tuple[Mapping[str, Any], ...] = ()
+    """As in templates/reports: {"model": "gpt-4.1", "setting": "tools", "scored": 120, "accuracy": 29.17}."""
+    groups: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+
+    def report_rows(self, grouping: str | None = None) -> list[ReportRow]:
+        rows = self.rows if grouping is None else self.groups.get(grouping, ())
+        return [ReportRow.published(row, grouping) for row in rows]
+
+    def with_settings(self, names: Collection[str]) -> "Reference":
+        """Return the results in these settings."""
+        groups = {grouping: _in_settings(rows, names) for grouping, rows in self.groups.items()}
+        return replace(self, rows=_in_settings(self.rows, names), groups=groups)
+
+
+def _in_settings(rows: Iterable[Mapping[str, Any]], names: Collection[str]) -> tuple[Mapping[str, Any], ...]:
+    return tuple(row for row in rows if row["setting"] in names)
 
 
 MARK = " (paper)"
@@ -151,41 +183,50 @@ class SuiteReport:
     remark: Callable[[ResultRecord], str | None] = lambda result: None
     right_answers: Callable[[ResultRecord], Iterable[str]] = lambda result: ()
     """Result → each answer that is right for its task, equal texts for equal answers; for the best constant answer."""
-    plots: Callable[[Any], Iterable[Any]] | None = None
-    """Report → plots (plots.py); None: the common ones."""
+    plots: "Callable[[Report], Iterable[Plot]] | None" = None
+    """None: the common ones."""
 
     @property
     def all_groupings(self) -> Mapping[str, Grouping]:
         """Return the groupings of tables and splits by name."""
-        return {grouping.name: grouping for grouping in (*SPLITS, *self.groupings)}
-
-
-ReportRow = dict[str, Any]
-"""`model`, `setting`, the group if any; the numbers of scored `tasks` and of their `graphs`; `unit` of intervals (graph
-or question); every measure by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name →
-reason."""
+        groupings = {grouping.name: grouping for grouping in SPLITS}
+        groupings.update((grouping.name, grouping) for grouping in self.groupings)
+        return groupings
 
 
 def if_scored(read: Reader) -> Reader:
     """Return a reader that ignores infrastructure failures, which are not errors of the model."""
-    return lambda result: None if result["score"] is None else read(result)
+
+    def read_scored(result: ResultRecord) -> float | None:
+        return None if result["score"] is None else read(result)
+
+    return read_scored
 
 
 def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
     """Return all causes of wrong answers: the options of the field `error_class`."""
-    field = fields.get("error_class")
-    options = (field.annotation, *get_args(field.annotation)) if field else ()
-    return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
+    if "error_class" not in fields:
+        return ()
+    annotation = fields["error_class"].annotation
+
+    # Literal["no_answer", "unreadable"], or a union of such types and None
+    causes: list[str] = []
+    for option in (annotation, *get_args(annotation)):
+        if get_origin(option) is Literal:
+            causes += get_args(option)
+    return tuple(causes)
 
 
 def _tokens(result: ResultRecord) -> float | None:
-    counts = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
+    usage = result["usage"]
+    counts = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return sum(counts) if counts else None
 
 
 def _furthest(result: ResultRecord) -> float | None:
-    values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
-    return max(values) if values else None
+    if Setting.parse(result["setting"]).name not in ("tools", "write_cypher"):
+        return None
+    return max(result.get("potentials") or (), default=None)
 
 
 def _ended_by(status: ExitStatus) -> Reader:
@@ -202,7 +243,9 @@ _READERS: Mapping[str, Reader] = {
     "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
     "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
     **{f"ended_by_{status}": _ended_by(status) for status in ExitStatus},
-    **{name: if_scored(itemgetter(name)) for name in ("turns", "tool_calls", "seconds")},
+    "turns": if_scored(itemgetter("turns")),
+    "tool_calls": if_scored(itemgetter("tool_calls")),
+    "seconds": if_scored(itemgetter("seconds")),
     "furthest": if_scored(_furthest),
     "tokens": _tokens,
     "scored_tokens": if_scored(_tokens),
@@ -220,18 +263,23 @@ def measures_of(
     readers = {**_READERS, **readers}
     for part in declared:
         if part == "causes":
-            yield from (Measure(cause, "count", _caused_by(cause)) for cause in causes_of(fields))
-        elif part == "own":
+            for cause in causes_of(fields):
+                yield Measure(cause, "count", _caused_by(cause))
+            continue
+        if part == "own":
             yield from own_measures(fields)
-        else:
-            measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
-            for name, text in measures.items():
-                kind, _, source = text.partition(" of ")
-                yield Measure(name, kind, readers.get(source or name) or _field(source or name))
+            continue
+        measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
+        for name, text in measures.items():
+            # "seconds_per_question: mean of seconds", or "tool_calls: total" of the field with this name
+            kind, _, source = text.partition(" of ")
+            source = source or name
+            yield Measure(name, kind, readers.get(source) or _field(source))
 
 
 def _field(source: str) -> Reader:
     """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
+    # "graph.nodes", "usage.cost"; "grounded" is of the score.
     part, _, name = source.rpartition(".")
     return lambda result: (result.get(part or "score") or {}).get(name)
 
@@ -246,10 +294,13 @@ def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
 
     A field with the name of another measure, or of a column, gets the prefix `score_`.
     """
-    shared = {*_OF_EPISODES, *_OF_ROWS}.union(*report_file("shared")["measures"].values())
+    taken = {*_OF_EPISODES, *_OF_ROWS}.union(*report_file("shared")["measures"].values())
     for field_name, info in fields.items():
-        name = f"score_{field_name}" if field_name in shared else field_name
-        types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}
+        name = f"score_{field_name}" if field_name in taken else field_name
+        # The types of `int | float | None` are int and float.
+        types = set(get_args(info.annotation)) - {NoneType}
+        if not types:
+            types = {info.annotation}
         if types <= {bool}:
             yield Measure(name, "percent", _field(field_name))
         elif types <= {bool, int, float}:
@@ -260,15 +311,26 @@ def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
 @cache
 def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
     """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
-    own, shared = report_file(name), report_file("shared")
+    own = report_file(name)
+    tables = {}
+    for table, fields in own.get("tables", {}).items():
+        tables[table] = tuple(_column(field, own) for field in fields)
+    return tables
 
-    def column(field: str) -> Column:
-        fields = own["columns"].get(field) or shared["columns"][field]
-        title = fields["title"].replace("question", own.get("task", "question"))
-        interval = FORMATS.get(fields.get("interval"))
-        return Column(title, field, FORMATS[fields["format"]], interval, legend=fields.get("legend", ""))
 
-    return {table: tuple(map(column, fields)) for table, fields in own.get("tables", {}).items()}
+def _column(field: str, own: Mapping[str, Any]) -> Column:
+    """Return a column of a suite's file.
+
+    Example: `accuracy: {title: Accuracy %, format: two_decimals, interval: one_decimal, legend: right answers}`
+    """
+    fields = own["columns"].get(field) or report_file("shared")["columns"][field]
+    return Column(
+        title=fields["title"].replace("question", own.get("task", "question")),
+        field=field,
+        format=FORMATS[fields["format"]],
+        interval=FORMATS.get(fields.get("interval")),
+        legend=fields.get("legend", ""),
+    )
 
 
 @cache
@@ -280,8 +342,18 @@ def report_file(name: str) -> Any:
 
 def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
-    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+    return {
+        **result,
+        "model": model,
+        "setting": BASELINE,
+        "repeat": 0,
+        "exit_status": "answered",
+        "score": score,
+        "turns": 0,
+        "tool_calls": 0,
+        "usage": {},
+        "seconds": None,
+    }
 
 
 def short_answer(text: str) -> str:
@@ -294,7 +366,13 @@ def short_answer(text: str) -> str:
 def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:
     """Yield the result of the scripted expert, if the task has a reference walk."""
     task = result["task"]
-    if task.get("reference_calls") is not None:
-        usage = {name: task.get(f"reference_{name}") for name in ("input_tokens", "output_tokens")}
-        effort = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"], "usage": usage}
-        yield {**baseline_result(result, REFERENCE, score), **effort}
+    if task.get("reference_calls") is None:
+        return
+    baseline = baseline_result(result, REFERENCE, score)
+    baseline["turns"] = task.get("reference_turns")
+    baseline["tool_calls"] = task["reference_calls"]
+    baseline["usage"] = {
+        "input_tokens": task.get("reference_input_tokens"),
+        "output_tokens": task.get("reference_output_tokens"),
+    }
+    yield baseline

@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich import box
@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from graphwalk.analysis.report.rows import Interval
 from graphwalk.config.templates import render_page
 from graphwalk.sanitise import escape_latex, escape_markdown, one_line
 
@@ -36,10 +37,13 @@ def short(value: Any) -> str:
     """Return a large number in thousands or millions."""
     if value >= 1_000_000:
         return f"{value / 1_000_000:.1f}M"
-    return f"{value / 1000:.1f}k" if value >= 10_000 else f"{value:.0f}"
+    if value >= 10_000:
+        return f"{value / 1000:.1f}k"
+    return f"{value:.0f}"
 
 
 def dollars(value: Any) -> str:
+    # Hundredths of a cent matter only below a dollar.
     return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
 
 
@@ -74,15 +78,29 @@ def wrapped_lines(text: str, width: int) -> list[str]:
 
 def plain(value: Any) -> str:
     """Return a value of a tool result as text."""
+    if value is None:
+        return UNKNOWN
     if isinstance(value, Mapping):
         return pairs(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(plain, value))}]"
-    return UNKNOWN if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        return f"[{', '.join(plain(item) for item in value)}]"
+    # True becomes true, as in JSON.
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> str:
     return between.join(f"{name}{sign}{plain(value)}" for name, value in values.items())
+
+
+@dataclass(slots=True)
+class TableRow:
+    """A row of a table: values, intervals, and reasons for missing intervals, each by the field of its column."""
+
+    values: dict[str, Any]
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    no_interval: dict[str, str] = field(default_factory=dict)
+    is_published: bool = False
+    """It is of a paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +124,31 @@ class Column:
         """Return the title on one line."""
         return self.title.replace("\n", " ")
 
-    def text(self, row: Mapping[str, Any]) -> str:
-        value = row.get(self.field)
+    @property
+    def markdown_rule(self) -> str:
+        """Return what is below the heading: names are on the left, numbers on the right."""
+        return "---" if self.name else "---:"
+
+    @property
+    def latex_alignment(self) -> str:
+        return "l" if self.name else "r"
+
+    def text(self, row: TableRow) -> str:
+        value = row.values.get(self.field)
         return UNKNOWN if value is None else self.format(value)
 
-    def interval_text(self, row: Mapping[str, Any]) -> str:
+    def interval_text(self, row: TableRow) -> str:
         """Return the interval of a value; a dash if it is missing, for the reason in the notes."""
-        ends = row.get("intervals", {}).get(self.field)
-        if self.interval and ends:
-            return (" … " if ends[0] < 0 else "–").join(map(self.interval, ends))
-        return UNKNOWN if self.interval and self.field in row.get("no_interval", {}) else ""
+        if self.interval is None:
+            return ""
+        ends = row.intervals.get(self.field)
+        if ends is not None:
+            # A dash would be read as a minus: -0.5 … 0.2, but 12.1–35.0.
+            between = " … " if ends.low < 0 else "–"
+            return f"{self.interval(ends.low)}{between}{self.interval(ends.high)}"
+        return UNKNOWN if self.field in row.no_interval else ""
 
-    def line(self, row: Mapping[str, Any]) -> str:
+    def line(self, row: TableRow) -> str:
         """Return the text with the interval in parentheses."""
         interval = self.interval_text(row)
         return f"{self.text(row)} ({interval})" if interval else self.text(row)
@@ -125,21 +156,23 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table in any format: columns, and rows of a report, of which those from a paper are `published`.
+    """A table in any format.
 
     `most`: number of rows that a terminal shows without `--explain`.
     """
 
     title: str
     columns: tuple[Column, ...]
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[TableRow]
     note: str = ""
     most: int | None = None
 
-    def lines(self, escape: Callable[[str], str]) -> list[list[str]]:
-        """Return headings and rows as escaped texts, with intervals in parentheses."""
-        headings = [escape(column.heading) for column in self.columns]
-        return [headings, *([escape(column.line(row)) for column in self.columns] for row in self.rows)]
+    def headings(self, escape: Callable[[str], str]) -> list[str]:
+        return [escape(column.heading) for column in self.columns]
+
+    def line(self, row: TableRow, escape: Callable[[str], str]) -> list[str]:
+        """Return a row as escaped texts, with intervals in parentheses."""
+        return [escape(column.line(row)) for column in self.columns]
 
 
 OVER_QUESTIONS = "over the questions of this one graph"
@@ -152,25 +185,47 @@ def legend(columns: Iterable[Column]) -> list[str]:
 
 
 def markdown_table(table: TextTable) -> str:
-    head, *rows = table.lines(escape_markdown)
-    lines = [head, ["---" if column.name else "---:" for column in table.columns], *rows]
-    text = [f"### {escape_markdown(table.title)}", "", *(f"| {' | '.join(line)} |" for line in lines), ""]
-    return "\n".join([*text, escape_markdown(table.note), ""] if table.note else text)
+    text = [f"### {escape_markdown(table.title)}", ""]
+    text.append(_markdown_line(table.headings(escape_markdown)))
+    text.append(_markdown_line(column.markdown_rule for column in table.columns))
+    for row in table.rows:
+        text.append(_markdown_line(table.line(row, escape_markdown)))
+    text.append("")
+    if table.note:
+        text += [escape_markdown(table.note), ""]
+    return "\n".join(text)
+
+
+def _markdown_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def latex_table(table: TextTable, about: str, *, all_columns: bool = False) -> str:
     """Return a table as LaTeX with booktabs, with what fits a page or all of it. `about` is added to its caption."""
     shown = table if all_columns else replace(table, columns=fitting_columns(table, _PAGE))
-    lines = shown.lines(lambda text: escape_latex(_MINUS.sub("−", text)))
-    caption = escape_latex(". ".join(filter(None, [table.title, about, table.note.rstrip(".")])) + ".")
-    align = "".join("l" if column.name else "r" for column in shown.columns)
-    return render_page("reports/table.tex.j2", caption=caption, align=align, lines=[" & ".join(line) for line in lines])
+    lines = [" & ".join(shown.headings(_latex_cell))]
+    for row in shown.rows:
+        lines.append(" & ".join(shown.line(row, _latex_cell)))
+
+    sentences = [text for text in (table.title, about, table.note.rstrip(".")) if text]
+    caption = escape_latex(". ".join(sentences) + ".")
+    align = "".join(column.latex_alignment for column in shown.columns)
+    return render_page("reports/table.tex.j2", caption=caption, align=align, lines=lines)
+
+
+def _latex_cell(text: str) -> str:
+    return escape_latex(_MINUS.sub("−", text))
 
 
 def fitting_columns(table: TextTable, width: int) -> tuple[Column, ...]:
     """Return the columns that fit: the last ones are left out first, but never names nor the first figures."""
-    columns, rooms = table.columns, [_room(column, table) for column in table.columns]
-    while sum(rooms[: len(columns)]) > width + _SPACE and sum(not column.name for column in columns) > FEWEST_FIGURES:
+    columns = table.columns
+    rooms = [_room(column, table) for column in columns]
+    # The last column needs no blanks behind it.
+    while sum(rooms[: len(columns)]) > width + _SPACE:
+        figures = sum(not column.name for column in columns)
+        if figures <= FEWEST_FIGURES:
+            break
         columns = columns[:-1]
     return columns
 
@@ -188,20 +243,33 @@ def rendered(table: TextTable, columns: Sequence[Column], width: int) -> Table:
             min_width=room - _SPACE if fits else None,
         )
     for row in table.rows:
-        style = "dim" if row.get("published") else ""
-        texts = [(Text(column.text(row), style=style), column.interval_text(row)) for column in columns]
-        grid.add_row(*(text.append(f"\n{interval}", style="dim") if interval else text for text, interval in texts))
+        cells = [_cell(column, row) for column in columns]
+        grid.add_row(*cells)
     return grid
+
+
+def _cell(column: Column, row: TableRow) -> Text:
+    """Return a value with its interval below."""
+    text = Text(column.text(row), style="dim" if row.is_published else "")
+    interval = column.interval_text(row)
+    if interval:
+        text.append(f"\n{interval}", style="dim")
+    return text
 
 
 def _room(column: Column, table: TextTable) -> int:
     """Return the smallest width of a column with its space: of its longest line, or of the longest word of names."""
-    texts = [column.title, *(f"{column.text(row)}\n{column.interval_text(row)}" for row in table.rows)]
-    lines = "\n".join(texts).split("\n")
-    widest = max(map(cell_len, lines))
+    # The title may have two lines: "Calls per\nquestion".
+    lines = column.title.split("\n")
+    for row in table.rows:
+        lines += column.text(row).split("\n")
+        lines.append(column.interval_text(row))
+
+    widest = max(cell_len(line) for line in lines)
     if not column.name:
         return widest + _SPACE
-    longest_word = max((cell_len(word) for line in lines for word in line.split()), default=0)
+    words = " ".join(lines).split()
+    longest_word = max((cell_len(word) for word in words), default=0)
     return max(longest_word, min(widest, _NARROWEST_NAME)) + _SPACE
 
 

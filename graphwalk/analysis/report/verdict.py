@@ -5,21 +5,20 @@ interval does not contain 0.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
 from graphwalk.analysis.report.episodes import rows_of
+from graphwalk.analysis.report.rows import Contestant, Group, Interval, Pair, ReportRow
 from graphwalk.analysis.report.suite_report import (
     ACCURACY,
     CALLS,
     GUESSES,
     PROVEN,
     SIZE,
-    ReportRow,
     SuiteReport,
     report_file,
 )
@@ -27,24 +26,20 @@ from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_de
 from graphwalk.analysis.statistics import ALPHA, holm, lower_bound_in_words, units_needed
 from graphwalk.errors import counted
 from graphwalk.sanitise import one_line
-from graphwalk.suites.suite import setting_of
 
-_MOST_PLAYERS = 3
-"""Players in one sentence each, if no two share tasks."""
+_MOST_CONTESTANTS = 3
+"""Contestants in one sentence each, if no two share tasks."""
 _MOST_NAMES = 5
 _MOST_CAUSES = 3
-
-Player = tuple[str, str]
-"""Model and setting, with its variant: ("openai/gpt-5", "tools:turn_limit=5")."""
 
 
 def verdict_on(
     episodes: pl.DataFrame,
     suite: SuiteReport,
     rows: Sequence[ReportRow],
-    pairs: Sequence[Mapping[str, Any]],
+    pairs: Sequence[Pair],
     *,
-    pairs_by_size: Sequence[Mapping[str, Any]],
+    pairs_by_size: Sequence[Pair],
     baselines: Sequence[ReportRow] = (),
     primary: Sequence[str] | None = None,
     windows: Mapping[str, int] = MappingProxyType({}),
@@ -54,7 +49,7 @@ def verdict_on(
     `windows`: the context window by model, where it is known.
     """
     yield from _failures(episodes)
-    scored = [row for row in rows if row[ACCURACY] is not None]
+    scored = [row for row in rows if row.figure(ACCURACY) is not None]
     if not scored:
         return
 
@@ -66,39 +61,42 @@ def verdict_on(
     names = _Names(scored)
     best = _best(scored)
     yield from _overflows(scored, names, windows)
-    if all(row.get("context_overflows") == row["scored"] for row in scored):
+    if all(row.figure("context_overflows") == row.count("scored") for row in scored):
         return
-    if not best[0][ACCURACY]:
-        answers = counted(sum(row["scored"] for row in scored), "answer")
+    if not best[0].figure(ACCURACY):
+        answers = counted(sum(row.count("scored") for row in scored), "answer")
         yield f"No answer is correct: 0 of {answers} by {_join(names.of_rows(scored))}."
     else:
-        guesses = {
-            row["model"]: row[ACCURACY] for row in baselines if row["model"] in GUESSES and row[ACCURACY] is not None
-        }
+        guesses = _guesses(baselines)
         if differences:
             yield from _compared(differences, primary_differences, best, names, guesses)
             by_size = _with_least_p([_Difference.in_accuracy(pair) for pair in pairs_by_size])
             yield from _by_size(episodes, suite, by_size, names)
         else:
-            for row in scored[:_MOST_PLAYERS]:
-                yield f"{names.of_row(row)}: {_score(row, guesses)}."
+            for row in scored[:_MOST_CONTESTANTS]:
+                yield f"{names.of(row.contestant)}: {_score(row, guesses)}."
         yield from _proven(scored, names)
 
-    explained = scored if len(scored) <= _MOST_PLAYERS else best[:1]
+    explained = scored if len(scored) <= _MOST_CONTESTANTS else best[:1]
     for row in explained:
         yield from _causes(row, suite, names)
 
 
-def is_primary(first: Player, second: Player, settings: Iterable[str] | None) -> bool:
-    """Return True if two players are one model, in the same variant, in the two settings of the primary comparison."""
-    if settings is None:
+def _guesses(baselines: Iterable[ReportRow]) -> dict[str, float]:
+    """Return the accuracy of guesses by name: {"chance": 4.13, "best constant answer": 9.3}."""
+    guesses = {}
+    for row in baselines:
+        accuracy = row.figure(ACCURACY)
+        if row.model in GUESSES and accuracy is not None:
+            guesses[row.model] = accuracy
+    return guesses
+
+
+def is_primary(first: Contestant, second: Contestant, settings: Collection[str] | None) -> bool:
+    """Return True if two contestants are one model, in one variant, in the two settings of the primary comparison."""
+    if settings is None or first.model != second.model or first.setting.variant != second.setting.variant:
         return False
-    first_model, first_name = first
-    second_model, second_name = second
-    first_setting, _, first_variant = first_name.partition(":")
-    second_setting, _, second_variant = second_name.partition(":")
-    same_model = first_model == second_model and first_variant == second_variant
-    return same_model and {first_setting, second_setting} == set(settings)
+    return {first.setting.name, second.setting.name} == set(settings)
 
 
 def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
@@ -114,14 +112,13 @@ def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Difference:
-    """A pair of players with the difference of their accuracies, first − second, as in the tables of compare.py."""
+    """The difference of two contestants in accuracy, first − second, as in the tables of compare.py."""
 
-    first: Player
-    second: Player
+    first: Contestant
+    second: Contestant
     points: float
     """Percentage points."""
-    interval: Sequence[float] | None
-    """Low and high end."""
+    interval: Interval | None
     p_value: float | None
     p_holm: float | None
     p_is_exact: bool
@@ -131,51 +128,49 @@ class _Difference:
     unit: str
     """Graph or question."""
     units: int
-    size: Any
+    size: Group | None
     """Size of the graphs; None for graphs of all sizes."""
     p_holm_least: float | None = None
     """The smallest p that is possible after Holm, if that is not significant while others of the table can be."""
 
     @classmethod
-    def in_accuracy(cls, pair: Mapping[str, Any]) -> "_Difference":
-        accuracy = pair["measures"][ACCURACY]
-        unit = accuracy["unit"]
+    def in_accuracy(cls, pair: Pair) -> "_Difference":
+        accuracy = pair.measures[ACCURACY]
+        assert accuracy.difference is not None  # they share tasks
         return cls(
-            first=(pair["first_model"], pair["first_setting"]),
-            second=(pair["second_model"], pair["second_setting"]),
-            points=accuracy["difference"],
-            interval=accuracy["interval"],
-            p_value=accuracy["p_value"],
-            p_holm=accuracy["p_holm"],
-            p_is_exact=accuracy["p_exact"] is not False,
-            p_least=1.0 if accuracy["p_least"] is None else accuracy["p_least"],
-            unit=unit,
-            units=accuracy["graphs"] if unit == "graph" else accuracy["tasks"],
-            size=pair.get(SIZE),
+            first=pair.first,
+            second=pair.second,
+            points=accuracy.difference,
+            interval=accuracy.interval,
+            p_value=accuracy.p_value,
+            p_holm=accuracy.p_holm,
+            p_is_exact=accuracy.p_exact is not False,
+            p_least=1.0 if accuracy.p_least is None else accuracy.p_least,
+            unit=accuracy.unit,
+            units=accuracy.units,
+            size=pair.group,
         )
 
     def turned(self) -> "_Difference":
         """Return the difference second − first."""
         interval = None
         if self.interval is not None:
-            low, high = self.interval
-            interval = (-high, -low)
+            interval = Interval(-self.interval.high, -self.interval.low)
         return replace(self, first=self.second, second=self.first, points=-self.points, interval=interval)
 
     @property
     def is_shown(self) -> bool:
-        """Return True if the test and the interval show that the first player is better."""
+        """Return True if the test and the interval show that the first one is better."""
         if self.p_holm is None or self.p_holm > ALPHA or self.points <= 0:
             return False
-        return self.interval is None or self.interval[0] > 0
+        return self.interval is None or self.interval.low > 0
 
     def size_in_words(self, *, with_interval: bool) -> str:
         """Return the points and p: `12 points (-2 to 27), p = 0.125`."""
         points = _rounded(abs(self.points))
         words = f"{points} point" if points == "1" else f"{points} points"
         if with_interval and self.interval is not None:
-            low, high = self.interval
-            words += f" ({_rounded(low)} to {_rounded(high)})"
+            words += f" ({_rounded(self.interval.low)} to {_rounded(self.interval.high)})"
         if self.p_holm is None:
             return words
         words += f", {self._p_in_words(self.p_holm)}"
@@ -194,7 +189,7 @@ class _Difference:
         return f"p = {p_value:.3f}"
 
     def sentence(self, names: "_Names") -> str:
-        """Return who is better, or that nothing is shown, with the player first that is ahead."""
+        """Return who is better, or that nothing is shown, with the one first that is ahead."""
         if self.points < 0:
             return self.turned().sentence(names)
         first = names.of(self.first)
@@ -233,38 +228,30 @@ def _rounded(points: float) -> str:
 
 
 class _Names:
-    """Names players by model, setting or both, whichever tells them apart."""
+    """Names contestants by model, setting or both, whichever tells them apart."""
 
     def __init__(self, rows: Sequence[ReportRow]) -> None:
-        several_models = len({row["model"] for row in rows}) > 1
-        several_settings = len({row["setting"] for row in rows}) > 1
+        several_models = len({row.model for row in rows}) > 1
+        several_settings = len({row.setting for row in rows}) > 1
         self._with_model = several_models or not several_settings
         self._with_setting = several_settings or not several_models
 
-    def of(self, player: Player) -> str:
-        model, setting = player
+    def of(self, contestant: Contestant) -> str:
         parts = []
         if self._with_model:
-            parts.append(one_line(model))
+            parts.append(one_line(contestant.model))
         if self._with_setting:
-            parts.append(one_line(setting))
+            parts.append(one_line(contestant.setting))
         return " ".join(parts)
 
-    def of_row(self, row: ReportRow) -> str:
-        return self.of(_player(row))
-
     def of_rows(self, rows: Iterable[ReportRow]) -> list[str]:
-        return [self.of_row(row) for row in rows]
-
-
-def _player(row: ReportRow) -> Player:
-    return row["model"], row["setting"]
+        return [self.of(row.contestant) for row in rows]
 
 
 def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
-    """Return the rows with the highest accuracy: several if players tie."""
-    highest = max(row[ACCURACY] for row in rows)
-    return [row for row in rows if row[ACCURACY] == highest]
+    """Return the rows with the highest accuracy: several if contestants tie."""
+    highest = max(row.number(ACCURACY) for row in rows)
+    return [row for row in rows if row.figure(ACCURACY) == highest]
 
 
 def _failures(episodes: pl.DataFrame) -> Iterator[str]:
@@ -286,31 +273,34 @@ def _failures(episodes: pl.DataFrame) -> Iterator[str]:
 
 
 def _overflows(rows: Sequence[ReportRow], names: _Names, windows: Mapping[str, int]) -> Iterator[str]:
-    """Yield how many answers of each player ran out of context: `4 of 4 answers ran out of context (3,000 tokens)`."""
+    """Yield how many answers of each one ran out of context: `4 of 4 answers ran out of context (3,000 tokens)`."""
     for row in rows:
-        if row.get("context_overflows"):
-            window = windows.get(row["model"])
+        overflows = row.count("context_overflows")
+        if overflows:
+            window = windows.get(row.model)
             size = f" ({window:,} tokens)" if window else ""
-            answers = counted(row["scored"], "answer")
-            yield f"{names.of_row(row)}: {row['context_overflows']:.0f} of {answers} ran out of context{size}."
+            answers = counted(row.count("scored"), "answer")
+            yield f"{names.of(row.contestant)}: {overflows} of {answers} ran out of context{size}."
 
 
 def _score(row: ReportRow, guesses: Mapping[str, float]) -> str:
-    """Return the accuracy of a player in words, beside that of `guesses`, by name.
+    """Return the accuracy of a contestant in words, beside that of `guesses`, by name.
 
     Example: `54.2 % correct of 24 answers (35.1 to 72.1); not shown to be above chance (40.0 %)`
     """
-    words = f"{one_decimal(row[ACCURACY])} % correct of {counted(row['scored'], 'answer')}"
-    interval = row["intervals"].get(ACCURACY)
-    if interval:
-        low, high = interval
-        over = f" {OVER_QUESTIONS}" if row["unit"] == "question" else ""
-        words += f" ({one_decimal(low)} to {one_decimal(high)}{over})"
+    words = f"{one_decimal(row.number(ACCURACY))} % correct of {counted(row.count('scored'), 'answer')}"
+    interval = row.intervals.get(ACCURACY)
+    if interval is not None:
+        over = f" {OVER_QUESTIONS}" if row.unit == "question" else ""
+        words += f" ({one_decimal(interval.low)} to {one_decimal(interval.high)}{over})"
     if not guesses:
         return words
 
     # Without an interval nothing is shown.
-    as_good = {guess: accuracy for guess, accuracy in guesses.items() if not interval or interval[0] <= accuracy}
+    as_good = {}
+    for guess, accuracy in guesses.items():
+        if interval is None or interval.low <= accuracy:
+            as_good[guess] = accuracy
     if as_good:
         return f"{words}; not shown to be above {_guesses_in_words(as_good)}"
     return f"{words}; above {_guesses_in_words(guesses)}"
@@ -359,7 +349,7 @@ def _secondary(
     names: _Names,
     guesses: Mapping[str, float],
 ) -> Iterator[str]:
-    """Yield the difference of walking from another setting of each model, if these are few, and the best players.
+    """Yield the difference of walking from another setting of each model, if these are few, and the best contestants.
 
     The best are compared with all others, except in `primary` differences.
     """
@@ -374,9 +364,9 @@ def _secondary(
             yield difference.sentence(names)
 
     if len(best) == 1:
-        yield f"{names.of_row(best[0])} has the highest accuracy: {_score(best[0], guesses)}."
+        yield f"{names.of(best[0].contestant)} has the highest accuracy: {_score(best[0], guesses)}."
     else:
-        yield f"{_join(names.of_rows(best))} have the highest accuracy: {one_decimal(best[0][ACCURACY])} %."
+        yield f"{_join(names.of_rows(best))} have the highest accuracy: {one_decimal(best[0].number(ACCURACY))} %."
     behind, others = _behind_and_others(best, differences, primary, names)
     if behind:
         subject = "It" if len(best) == 1 else "Each"
@@ -390,8 +380,8 @@ def _secondary(
 
 
 def _is_of_walking(difference: _Difference) -> bool:
-    """Return True if two players are one model, in the same variant, with tools and in another setting."""
-    settings = {setting_of(setting) for _, setting in (difference.first, difference.second)}
+    """Return True if two contestants are one model, in the same variant, with tools and in another setting."""
+    settings = {difference.first.setting.name, difference.second.setting.name}
     return "tools" in settings and is_primary(difference.first, difference.second, settings)
 
 
@@ -416,11 +406,11 @@ def _no_significance(differences: Sequence[_Difference], what: str) -> Iterator[
 def _behind_and_others(
     best: Sequence[ReportRow], differences: Sequence[_Difference], primary: Sequence[_Difference], names: _Names
 ) -> tuple[list[str], list[str]]:
-    """Return the players that each of the best ones is shown to be better than, and all others, with points and p.
+    """Return the contestants that each of the best ones is shown to be better than, and all others, with points and p.
 
-    Players whose difference from a best one is `primary` are left out.
+    Contestants whose difference from a best one is `primary` are left out.
     """
-    leaders = {_player(row) for row in best}
+    leaders = {row.contestant for row in best}
     compared_with = _leads_by_other(differences, leaders)
     for other in _leads_by_other(primary, leaders):
         compared_with.pop(other, None)
@@ -430,7 +420,7 @@ def _behind_and_others(
     for other, leads in compared_with.items():
         weakest = max(leads, key=lambda lead: lead.p_holm or 0)
         words = f"{names.of(other)} ({weakest.size_in_words(with_interval=False)})"
-        # A leader that shares no task with this player has no lead.
+        # A leader that shares no task with this contestant has no lead.
         if len(leads) == len(best) and all(lead.is_shown for lead in leads):
             behind.append(words)
         else:
@@ -438,10 +428,12 @@ def _behind_and_others(
     return behind, others
 
 
-def _leads_by_other(differences: Sequence[_Difference], leaders: set[Player]) -> dict[Player, list[_Difference]]:
-    """Return the differences of leaders from each other player, the leader first."""
+def _leads_by_other(
+    differences: Sequence[_Difference], leaders: Collection[Contestant]
+) -> dict[Contestant, list[_Difference]]:
+    """Return the differences of leaders from each other contestant, the leader first."""
     turned = [difference.turned() for difference in differences]
-    leads: dict[Player, list[_Difference]] = {}
+    leads: dict[Contestant, list[_Difference]] = {}
     for difference in [*differences, *turned]:
         if difference.first in leaders and difference.second not in leaders:
             leads.setdefault(difference.second, []).append(difference)
@@ -462,14 +454,14 @@ def _by_size(
     parts = []
     is_undecided = False
     for size in dict.fromkeys(difference.size for difference in differences):
-        best = _best([row for row in rows if row[SIZE] == size and row[ACCURACY] is not None])
-        if not best[0][ACCURACY]:
+        best = _best([row for row in rows if row.group == size and row.figure(ACCURACY) is not None])
+        if not best[0].figure(ACCURACY):
             parts.append(f"{size}: no answer is correct")
             continue
 
         of_size = [difference for difference in differences if difference.size == size]
         behind, others = _behind_and_others(best, of_size, [], names)
-        part = f"{size}: {_join(names.of_rows(best))} {one_decimal(best[0][ACCURACY])} %"
+        part = f"{size}: {_join(names.of_rows(best))} {one_decimal(best[0].number(ACCURACY))} %"
         if behind:
             part += f", shown to be better than {_join(behind)}"
         if others:
@@ -487,7 +479,7 @@ def _by_size(
 
 def _sizes_without_a_test(differences: Sequence[_Difference]) -> str:
     """Return at which sizes no difference can be significant, with a blank before it; nothing without such a size."""
-    few_units: dict[Any, _Difference] = {}
+    few_units: dict[Group | None, _Difference] = {}
     sizes_with_a_test = set()
     for difference in differences:
         if difference.p_value is not None and difference.p_holm_least is None:
@@ -507,29 +499,35 @@ def _sizes_without_a_test(differences: Sequence[_Difference]) -> str:
 
 
 def _proven(rows: Sequence[ReportRow], names: _Names) -> Iterator[str]:
-    """Yield the share of right and proven answers of each player, if some player has tools."""
-    if all(row[PROVEN] is None for row in rows):
+    """Yield the share of right and proven answers of each contestant, if one of them has tools."""
+    if all(row.figure(PROVEN) is None for row in rows):
         return
     shares = []
     for row in rows:
         share = UNKNOWN
-        if row[PROVEN] is not None:
-            right_answers = counted(row["correct"], "right answer")
-            share = f"{one_decimal(row[PROVEN])} % ({row['proven']} of {right_answers})"
-        shares.append(f"{names.of_row(row)} {share}")
+        proven = row.figure(PROVEN)
+        if proven is not None:
+            right_answers = counted(row.count("correct"), "right answer")
+            share = f"{one_decimal(proven)} % ({row.count('proven')} of {right_answers})"
+        shares.append(f"{names.of(row.contestant)} {share}")
     yield f"Right and proven by tool results: {_join(shares)}."
 
 
 def _causes(row: ReportRow, suite: SuiteReport, names: _Names) -> Iterator[str]:
-    """Yield the most frequent causes of the wrong answers of a player, as shares of those with a known cause."""
-    causes = Counter({cause.heading.lower(): row.get(cause.field) or 0 for cause in suite.causes})
-    known = causes.total()
-    if not known:
+    """Yield the most frequent causes of the wrong answers of a contestant, as shares of those with a known cause."""
+    causes = Counter({cause.heading.lower(): row.count(cause.field) for cause in suite.causes})
+    with_cause = causes.total()
+    if not with_cause:
         return
-    shares = [f"{cause} {100 * count / known:.0f} %" for cause, count in causes.most_common(_MOST_CAUSES) if count]
-    wrong = row["scored"] - row["correct"]
-    number = str(wrong) if known == wrong else f"{wrong}, cause known for {known}"
-    yield f"Wrong answers of {names.of_row(row)} ({number}): {', '.join(shares)}."
+    shares = []
+    for cause, count in causes.most_common(_MOST_CAUSES):
+        if count:
+            shares.append(f"{cause} {100 * count / with_cause:.0f} %")
+    wrong = row.count("scored") - row.count("correct")
+    number = str(wrong)
+    if with_cause != wrong:
+        number += f", cause known for {with_cause}"
+    yield f"Wrong answers of {names.of(row.contestant)} ({number}): {', '.join(shares)}."
 
 
 def _join(names: Iterable[str]) -> str:

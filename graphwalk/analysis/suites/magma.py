@@ -30,7 +30,7 @@ from graphwalk.suites.magma.algorithms import ALGORITHMS
 from graphwalk.suites.magma.answers import ERRORS, canonical, judge
 from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.suite import MagmaTask
-from graphwalk.suites.suite import setting_of
+from graphwalk.suites.setting import Setting
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report
@@ -131,7 +131,7 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
             graphs[trace], _ = cluster_of(result["task_id"], task)
         if step != task["total_steps"]:
             stepwise.add(setting)
-        if setting_of(setting) in STEPWISE:
+        if Setting.parse(setting).name in STEPWISE:
             with_states.add(trace)
         golds.setdefault(trace, {})[step] = task["gold"]
         # Most of the trajectory is left out: it is too large to keep.

@@ -60,7 +60,7 @@ def test_the_rows_are_the_tasks_of_an_episode(tmp_path: Path, suite: str) -> Non
     by_name = {(row["id"], row["setting"]): row for row in rows}
     assert len(by_name) == len(rows) == len(expected) > 0
     for episode in expected:
-        row = by_name[episode.task.task_id, episode.planned.key.setting]
+        row = by_name[episode.task.task_id, str(episode.planned.key.setting)]
         assert row["prompt"] == [{"role": message.role, "content": message.content} for message in episode.prompt]
         names = [tool["function"]["name"] for tool in json.loads(row["tools"])]
         assert names == [spec.name for spec in episode.tools]

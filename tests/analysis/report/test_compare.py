@@ -51,9 +51,9 @@ def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> N
     fewer = played("fewer", models=["scripted/expert"], graphs=1, repeats=2, agent={"turn_limit": 20})
     comparison = compare_runs([one(played), fewer], models=["scripted/flawed", "scripted/expert"])
     (pair,) = comparison.overall
-    assert {pair["first_model"], pair["second_model"]} == {"scripted/flawed @ one", "scripted/expert @ fewer"}
-    assert pair["measures"]["accuracy"]["tasks"] == 12
-    assert (pair["measures"]["accuracy"]["unit"], pair["measures"]["accuracy"]["graphs"]) == ("question", 1)
+    assert {pair.first.model, pair.second.model} == {"scripted/flawed @ one", "scripted/expert @ fewer"}
+    assert pair.measures["accuracy"].tasks == 12
+    assert (pair.measures["accuracy"].unit, pair.measures["accuracy"].graphs) == ("question", 1)
     assert any("12 in both; 12 in one run only" in note for note in comparison.notes)
     assert any("agent.turn_limit: 30 → 20" in note for note in comparison.notes)
 
@@ -116,20 +116,21 @@ def test_the_primary_comparison_of_the_runs_is_first_unless_they_differ(
 def test_a_split_has_every_task_in_one_group_and_its_own_adjustment(played: Callable[..., Path], by: str) -> None:
     comparison = compare_runs([one(played)], by=by)
     assert comparison.split
-    accuracies = [pair["measures"]["accuracy"] for pair in comparison.split[1]]
-    (overall,) = (pair["measures"]["accuracy"] for pair in comparison.overall)
+    accuracies = [pair.measures["accuracy"] for pair in comparison.split[1]]
+    (overall,) = (pair.measures["accuracy"] for pair in comparison.overall)
     for name in ("tasks", "first_better", "second_better", "equal"):
-        assert sum(accuracy[name] for accuracy in accuracies) == overall[name]
-    right = sum(accuracy["first_mean"] * accuracy["tasks"] / 100 for accuracy in accuracies)
+        assert sum(getattr(accuracy, name) for accuracy in accuracies) == getattr(overall, name)
+    right = sum(accuracy.first_mean * accuracy.tasks / 100 for accuracy in accuracies)
     correct = sum(
         result["score"]["correct"] for result in RunFolder.open(one(played)).records() if "flawed" in result["model"]
     )
     assert right == pytest.approx(correct)
-    tested = [accuracy for accuracy in accuracies if accuracy["p_value"] is not None]
+    tested = [accuracy for accuracy in accuracies if accuracy.p_value is not None]
     assert len(tested) > 1
-    assert [accuracy["p_holm"] for accuracy in tested] == holm([accuracy["p_value"] for accuracy in tested])
+    assert [accuracy.p_holm for accuracy in tested] == holm([accuracy.p_value for accuracy in tested])
     document = json.loads(to_json(comparison))
-    assert (document["overall"], document[f"by_{by}"]) == (comparison.overall, comparison.split[1])
+    assert document["overall"] == [pair.as_dict() for pair in comparison.overall]
+    assert document[f"by_{by}"] == [pair.as_dict(by) for pair in comparison.split[1]]
     assert document["verdict"] == list(comparison.verdict)
     assert "### Pairwise differences by" in to_markdown(comparison)
 
@@ -138,7 +139,7 @@ def test_needed_calls_are_one_few_or_many(played: Callable[..., Path]) -> None:
     calls = {result["task_id"]: result["task"]["reference_calls"] for result in explained(RunFolder.open(one(played)))}
     comparison = compare_runs([one(played)], by="calls")
     assert comparison.split
-    tasks = {pair["calls"]: pair["measures"]["accuracy"]["tasks"] for pair in comparison.split[1]}
+    tasks = {pair.group: pair.measures["accuracy"].tasks for pair in comparison.split[1]}
     bounds = {"one": range(1, 2), "few": range(2, 5), "many": range(5, 1000)}
     assert tasks == {name: sum(number in bound for number in calls.values()) for name, bound in bounds.items()}
     with pytest.raises(ConfigError, match="cannot split by calls"):

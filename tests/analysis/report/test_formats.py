@@ -39,14 +39,14 @@ def test_csv_has_a_line_per_row_of_every_table():
         *groups,
         *(f"baseline {name}" for name in groups),
     }
-    full_report.rows[0]["precision"] = -1.0
+    full_report.rows[0].figures["precision"] = -1.0
     assert next(csv.DictReader(io.StringIO(to_csv(full_report))))["precision"] == "-1.0"  # a number is no formula
 
 
 def test_markdown_has_the_papers_rows_marked():
     full_report = report()
     text = to_markdown(full_report, explain=True)
-    low, high = full_report.rows[1]["intervals"]["accuracy"]
+    low, high = full_report.rows[1].intervals["accuracy"]
     assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
     assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text
     assert "(paper): arXiv 2604.01610" in text
@@ -83,8 +83,8 @@ def test_latex_table_by_size_has_a_row_per_player_and_a_column_per_size():
     head, *rows = re.findall(r"(.+ & .+) \\\\\n", text)
     assert head == "Model & Setting & 100 & 500"
     assert [row.split(" & ")[1] for row in rows].count("tools") == 2
-    cells = (row for row in full_report.groups["size"] if row["model"] == "test/two")
-    intervals = (r"33.33 ({:.1f}\textendash{{}}{:.1f})".format(*row["intervals"]["accuracy"]) for row in cells)
+    cells = (row for row in full_report.groups["size"] if row.model == "test/two")
+    intervals = (r"33.33 ({:.1f}\textendash{{}}{:.1f})".format(*row.intervals["accuracy"]) for row in cells)
     assert f"test/two & tools & {' & '.join(intervals)}" in rows
     assert rows[0].startswith(r"$[$a] \$x\^{}2\$ ")
     assert text.count(r"\begin{table}") == 1
@@ -121,10 +121,13 @@ def test_tables_by_group_have_all_players_and_baselines_in_one_row_per_group():
     assert headings[:4] == ["Question", "N", "one", "two"]
     assert "expert (reference)" in headings
     groups = build_report(run(), DECLARED).groups["question"]
-    assert len(by_question.rows) == len({row["question"] for row in groups})
+    assert len(by_question.rows) == len({row.group for row in groups})
     for line in by_question.rows:
-        figures = {row["model"]: row["accuracy"] for row in groups if row["question"] == line["question"]}
-        assert (line["test/one tools"], line["test/two tools"]) == (figures["test/one"], figures["test/two"])
+        figures = {row.model: row.figures["accuracy"] for row in groups if row.group == line.values["question"]}
+        assert (line.values["test/one tools"], line.values["test/two tools"]) == (
+            figures["test/one"],
+            figures["test/two"],
+        )
 
 
 def test_many_players_and_the_papers_protocol_have_a_row_each():

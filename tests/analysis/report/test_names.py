@@ -38,7 +38,7 @@ def test_report_latex_and_page_have_the_name(questions_run: RunFolder) -> None:
     model = questions_run.read_manifest()["config"]["models"][0]
     names = {model: "My model"}
     report = report_of(questions_run, names=names)
-    assert "My model" in {row["model"] for row in report.rows}
+    assert "My model" in {row.model for row in report.rows}
     assert "My model" in to_latex(report, "")
     assert {episode.fields["model"] for episode in content_of(questions_run, names).episodes} >= {"My model"}
 

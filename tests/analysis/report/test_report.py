@@ -25,34 +25,44 @@ def rows_of(results, **how):
 
 def test_one_row_per_model_and_setting():
     one, two = rows_of(run())
-    assert (one["model"], one["setting"], one["scored"], one["correct"], one["accuracy"]) == (
+    assert (one.model, str(one.setting), one.figures["scored"], one.figures["correct"], one.figures["accuracy"]) == (
         "test/one",
         "tools",
         12,
         12,
         100.0,
     )
-    assert (two["correct"], two["accuracy"], two["false_positives"], two["extra_rows"]) == (4, 33.333333, 16, 8)
-    assert (two["tool_calls"], two["calls_per_question"]) == (48, 4.0)
-    assert (two["seconds"], two["seconds_per_question"], two["tokens"], two["cost"]) == (18.0, 1.5, 1320, 6.0)
-    assert (two["tasks"], two["graphs"], two["answer_rows"]) == (12, 4, 2.0)
-    low, high = two["intervals"]["accuracy"]
+    assert (
+        two.figures["correct"],
+        two.figures["accuracy"],
+        two.figures["false_positives"],
+        two.figures["extra_rows"],
+    ) == (4, 33.333333, 16, 8)
+    assert (two.figures["tool_calls"], two.figures["calls_per_question"]) == (48, 4.0)
+    assert (
+        two.figures["seconds"],
+        two.figures["seconds_per_question"],
+        two.figures["tokens"],
+        two.figures["cost"],
+    ) == (18.0, 1.5, 1320, 6.0)
+    assert (two.tasks, two.graphs, two.figures["answer_rows"]) == (12, 4, 2.0)
+    low, high = two.intervals["accuracy"]
     assert 0 < low < 33.4 < high < 100
-    assert "same mean" in two["no_interval"]["calls_per_question"]
+    assert "same mean" in two.no_interval["calls_per_question"]
 
 
 def test_the_graph_is_the_cluster_and_on_one_graph_the_question():
     log = [result(graph=g, question=q, correct=(g + q) % 3 == 0) for g in range(12) for q in range(3)]
     (several,) = rows_of(log)
     (one,) = rows_of([entry | {"task": entry["task"] | {"graph_digest": "g"}} for entry in log])
-    assert (several["unit"], one["unit"], one["tasks"], one["graphs"]) == ("graph", "question", 36, 1)
-    assert one["intervals"]["accuracy"] == pytest.approx([20.2, 49.7], abs=0.1)  # Wilson's of 12 of 36
+    assert (several.unit, one.unit, one.tasks, one.graphs) == ("graph", "question", 36, 1)
+    assert one.intervals["accuracy"] == pytest.approx([20.2, 49.7], abs=0.1)  # Wilson's of 12 of 36
 
 
 def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
     log = [result(graph=0, repeat=r, correct=True) for r in range(3)] + [result(graph=1, correct=False)]
     (row,) = rows_of([*log, failure(graph=1, repeat=1), failure(graph=1, repeat=2)])
-    assert (row["scored"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
+    assert (row.figures["scored"], row.tasks, row.figures["correct"], row.figures["accuracy"]) == (4, 2, 3, 50.0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +88,7 @@ def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
 )
 def test_a_row_counts(results, expected):
     (row,) = rows_of(results)
-    assert {name: row[name] for name in expected} == expected
+    assert {name: row.figures[name] for name in expected} == expected
 
 
 def test_the_order_of_the_log_makes_no_difference():
@@ -94,29 +104,29 @@ def test_the_order_of_the_log_makes_no_difference():
 def test_models_are_compared_on_the_tasks_that_both_have_a_score_for():
     results = [*run(), failure(model="test/two", graph=0, question=0)]
     (comparison,) = build_report(results, DECLARED).comparisons
-    assert (comparison["first_model"], comparison["second_model"]) == ("test/one", "test/two")
-    accuracy, f1 = comparison["measures"]["accuracy"], comparison["measures"]["f1"]
+    assert (comparison.first.model, comparison.second.model) == ("test/one", "test/two")
+    accuracy, f1 = comparison.measures["accuracy"], comparison.measures["f1"]
     counts = ("tasks", "graphs", "first_better", "second_better", "equal")
-    assert [accuracy[name] for name in counts] == [11, 4, 8, 0, 3]
-    assert accuracy["difference"] == pytest.approx(800 / 11)
-    assert f1["difference"] == pytest.approx(8 / 11)
-    low, high = accuracy["interval"]
+    assert [getattr(accuracy, name) for name in counts] == [11, 4, 8, 0, 3]
+    assert accuracy.difference == pytest.approx(800 / 11)
+    assert f1.difference == pytest.approx(8 / 11)
+    low, high = accuracy.interval
     assert 50 < low < 800 / 11 < high <= 100
-    assert accuracy["p_value"] == 1 / 16  # all four graphs on one side
-    assert accuracy["p_holm"] == accuracy["p_value"]  # a single pair
+    assert accuracy.p_value == 1 / 16  # all four graphs on one side
+    assert accuracy.p_holm == accuracy.p_value  # a single pair
 
 
 def test_equal_models_have_p_one():
     (pair,) = build_report([result(m, graph=g) for m in "ab" for g in range(3)], DECLARED).comparisons
-    accuracy = pair["measures"]["accuracy"]
-    assert (accuracy["difference"], accuracy["interval"], accuracy["p_value"]) == (0, None, 1)
+    accuracy = pair.measures["accuracy"]
+    assert (accuracy.difference, accuracy.interval, accuracy.p_value) == (0, None, 1)
     (pair,) = build_report([result("a"), result("b", correct=False)], DECLARED).comparisons
-    assert pair["measures"]["accuracy"]["p_value"] is None
+    assert pair.measures["accuracy"].p_value is None
     assert build_report([result("a", graph=0), result("b", graph=1)], DECLARED).comparisons == []
 
 
 def baselines_of(results):
-    return {row["model"]: row for row in build_report(results, DECLARED).baselines}
+    return {row.model: row for row in build_report(results, DECLARED).baselines}
 
 
 def with_task(entry, **fields):
@@ -134,8 +144,13 @@ def test_par_is_a_baseline_with_its_own_number_of_tasks():
         for graph in (1, 3)
     ]
     expert = baselines_of([*with_reference, with_task(result(graph=5), reference_calls=None)])["expert (reference)"]
-    assert (expert["scored"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (2, 100.0, 4, 4000)
-    assert (expert["calls_per_question"], expert["tokens_per_question"]) == (2.0, 2000.0)
+    assert (
+        expert.figures["scored"],
+        expert.figures["accuracy"],
+        expert.figures["tool_calls"],
+        expert.figures["tokens"],
+    ) == (2, 100.0, 4, 4000)
+    assert (expert.figures["calls_per_question"], expert.figures["tokens_per_question"]) == (2.0, 2000.0)
 
 
 def test_variants_are_rows_in_the_order_of_their_numbers() -> None:
@@ -149,9 +164,9 @@ def test_variants_are_rows_in_the_order_of_their_numbers() -> None:
     log[0] |= {"exit_status": "context_overflow"}
     log[1] |= {"exit_status": "turn_limit"}
     report = build_report(log, DECLARED)
-    assert [row["setting"] for row in report.rows] == [f"tools:turn_limit={n}" for n in (5, 10, 20)]
-    assert [row["correct"] for row in report.rows] == [0, 15, 18]
-    assert (report.rows[0]["context_overflows"], report.rows[0]["turn_limits"]) == (1, 1)
+    assert [str(row.setting) for row in report.rows] == [f"tools:turn_limit={n}" for n in (5, 10, 20)]
+    assert [row.figures["correct"] for row in report.rows] == [0, 15, 18]
+    assert (report.rows[0].figures["context_overflows"], report.rows[0].figures["turn_limits"]) == (1, 1)
     assert "Answers forced by a limit" in to_markdown(report)
 
 
@@ -183,7 +198,7 @@ def named(folder: Path) -> RunFolder:
 def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: Path) -> None:
     run = named(tmp_path / "run")
     report = report_of(run)
-    assert {row["model"] for row in report.rows} == {"Alpha_1", "scripted/flawed"}
+    assert {row.model for row in report.rows} == {"Alpha_1", "scripted/flawed"}
     assert "Names of models: Alpha_1 is scripted/expert." in report.notes
     assert "scripted/expert" not in as_text(report).replace(report.notes[-1], "").replace("is scripted/expert", "")
     assert {record["model"] for record in run.records()} == {"scripted/expert", "scripted/flawed"}

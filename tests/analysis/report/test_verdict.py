@@ -2,6 +2,7 @@
 
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,13 +118,13 @@ def test_better_means_significant(graphs: int, seed: int, first: float, second: 
         for graph in range(graphs)
         for question in range(len(QUESTIONS))
     )
-    accuracy = measured.comparisons[0]["measures"]["accuracy"]
+    accuracy = measured.comparisons[0].measures["accuracy"]
     claims = [line for line in measured.verdict if " is better than " in line]
-    interval = accuracy["interval"] or [accuracy["difference"]] * 2
-    is_significant = accuracy["p_holm"] is not None and accuracy["p_holm"] <= 0.05
+    interval = accuracy.interval or [accuracy.difference] * 2
+    is_significant = accuracy.p_holm is not None and accuracy.p_holm <= 0.05
     assert bool(claims) == (is_significant and not interval[0] <= 0 <= interval[1])
     if claims:
-        better, worse = ("a", "b") if accuracy["difference"] > 0 else ("b", "a")
+        better, worse = ("a", "b") if accuracy.difference > 0 else ("b", "a")
         assert claims[0].startswith(f"{better} is better than {worse} by ")
 
 
@@ -204,7 +205,8 @@ def test_a_drawn_p_has_two_digits(p_value: float, is_exact: bool, words: str) ->
     results = on_graphs({"a": 3, "b": 0})
     measured = report(results)
     (pair,) = measured.comparisons
-    pair["measures"]["accuracy"] |= {"p_value": p_value, "p_holm": p_value, "p_exact": is_exact}
+    accuracy = replace(pair.measures["accuracy"], p_value=p_value, p_holm=p_value, p_exact=is_exact)
+    pair = replace(pair, measures={"accuracy": accuracy})
     episodes = observe(results, DECLARED).episodes
     first, *_ = verdict_on(episodes, DECLARED, measured.rows, [pair], pairs_by_size=[])
     assert words in first

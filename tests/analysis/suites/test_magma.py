@@ -64,9 +64,13 @@ def test_means_are_over_traces() -> None:
     """One trace of two states right, one of four states wrong: 50 %, not 33 %."""
     states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
     only = build_report(episodes(states, setting="is"), DECLARED).rows[0]
-    assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
-    assert only["later_exact"] == 50
-    assert only["replies"] == 6
+    assert (only.figures["trajectory_exact"], only.figures["intermediate_exact"], only.figures["accuracy"]) == (
+        50,
+        50,
+        50,
+    )
+    assert only.figures["later_exact"] == 50
+    assert only.figures["replies"] == 6
 
 
 def test_under_the_protocol_paper_means_are_over_all_states_of_all_traces() -> None:
@@ -74,38 +78,50 @@ def test_under_the_protocol_paper_means_are_over_all_states_of_all_traces() -> N
     states = {"bfs 5 1": [True, True], "bfs 5 2": [False] * 4}
     logged = episodes(states, setting="is")
     of_paper = report_on(observe(logged, DECLARED, "paper")).rows[0]
-    assert of_paper["trajectory_exact"] == pytest.approx(100 * 2 / 6)
-    assert (of_paper["intermediate_exact"], of_paper["later_exact"]) == (25, 25)
+    assert of_paper.figures["trajectory_exact"] == pytest.approx(100 * 2 / 6)
+    assert (of_paper.figures["intermediate_exact"], of_paper.figures["later_exact"]) == (25, 25)
     assert observe(logged, DECLARED, "paper").episodes["graph"].n_unique() == 2, "the graph is the cluster"
     other = build_report(logged, DECLARED).rows[0]
     same = ("accuracy", "f1", "scored", "tasks", "replies", "calls_per_question", "tokens", "hallucinations")
-    assert {name: of_paper[name] for name in same} == {name: other[name] for name in same}
-    assert other["trajectory_exact"] == 50
+    assert {name: of_paper.as_dict()[name] for name in same} == {name: other.as_dict()[name] for name in same}
+    assert other.figures["trajectory_exact"] == 50
 
 
 def test_a_published_run_of_the_protocol_paper_weighs_its_states_equally() -> None:
     folder = RunFolder.open(Path(__file__).parents[3] / "results" / "magma-is-0.zip")
     exact = [record["score"]["correct"] for record in folder.records()]
     (only,) = report_of(folder, folder.records()).rows
-    assert (only["trajectory_exact"], only["scored"]) == (pytest.approx(100 * fmean(exact)), 100)
+    assert (only.figures["trajectory_exact"], only.figures["scored"]) == (pytest.approx(100 * fmean(exact)), 100)
 
 
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
     expert = [r for r in logged if r["setting"] == "is"]
     broken = [{**expert[0], "score": None, "exit_status": "model_error"}, *expert[1:]]
     total = build_report(broken, DECLARED).rows[0]
-    assert (total["scored"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
-    assert total["trajectory_exact"] == 100
+    assert (total.figures["scored"], total.figures["infrastructure_failures"], total.figures["replies"]) == (
+        12,
+        1,
+        len(expert) - 1,
+    )
+    assert total.figures["trajectory_exact"] == 100
     lost = [{**r, "score": None, "exit_status": "model_error"} for r in expert]
     nothing = build_report(lost, DECLARED).rows[0]
-    assert (nothing["scored"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
+    assert (nothing.figures["scored"], nothing.figures["accuracy"], nothing.figures["infrastructure_failures"]) == (
+        0,
+        None,
+        12,
+    )
 
 
 def test_an_overflow_in_any_step_of_a_trace_is_counted(logged: list[dict[str, Any]]) -> None:
     expert = [r for r in logged if r["setting"] == "is"]
     overflowed = [expert[0], {**expert[1], "exit_status": "context_overflow"}, *expert[2:]]
     total = build_report(overflowed, DECLARED).rows[0]
-    assert (total["scored"], total["context_overflows"], total["infrastructure_failures"]) == (12, 1, 0)
+    assert (total.figures["scored"], total.figures["context_overflows"], total.figures["infrastructure_failures"]) == (
+        12,
+        1,
+        0,
+    )
 
 
 def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
@@ -133,19 +149,19 @@ def test_repeating_the_previous_state_is_a_baseline_of_prompts_with_states(tmp_p
             if one["task"]["algorithm"] == algorithm:
                 states.setdefault(one["task"]["trace_id"], []).append(one["task"]["gold"])
         same = [[a == b for a, b in pairwise(listed)] for listed in states.values() if len(listed) > 1]
-        (baseline,) = (r for r in declared.baseline_groups["algorithm"] if r["algorithm"] == algorithm)
-        assert (baseline["model"], baseline["setting"]) == ("repeat the previous state", "baseline")
-        assert baseline["replies"] == sum(map(len, same))
-        assert baseline["later_exact"] == pytest.approx(100 * fmean(map(fmean, same)))
-        assert baseline["accuracy"] == pytest.approx(100 * sum(each[-1] for each in same) / len(same))
+        (baseline,) = (r for r in declared.baseline_groups["algorithm"] if r.group == algorithm)
+        assert (baseline.model, str(baseline.setting)) == ("repeat the previous state", "baseline")
+        assert baseline.figures["replies"] == sum(map(len, same))
+        assert baseline.figures["later_exact"] == pytest.approx(100 * fmean(map(fmean, same)))
+        assert baseline.figures["accuracy"] == pytest.approx(100 * sum(each[-1] for each in same) / len(same))
 
 
 def test_the_table_by_size_has_the_papers_rows_below_ours() -> None:
     states = {"bfs 5 0": [True, False], "bfs 5 1": [True, True, True, True], "bfs 50 2": [False, True]}
     report = build_report(episodes(states), DECLARED, reference=PAPER)
-    ours = {row["case"]: row for row in report.groups["case"] if row["model"] == "us/gpt-4o"}
+    ours = {row.group: row for row in report.groups["case"] if row.model == "us/gpt-4o"}
     small, large = (ours[case("bfs", n)] for n in (5, 50))
-    assert (small["accuracy"], small["intermediate_exact"], small["scored"]) == (50, 100, 2)
-    assert (large["accuracy"], large["intermediate_exact"]) == (100, 0)
+    assert (small.figures["accuracy"], small.figures["intermediate_exact"], small.figures["scored"]) == (50, 100, 2)
+    assert (large.figures["accuracy"], large.figures["intermediate_exact"]) == (100, 0)
     (table,) = (table for table in text_tables(report) if "algorithm and size" in table.title)
-    assert "gpt-4o, zero-shot (paper)" in {row["model"] for row in table.rows}
+    assert "gpt-4o, zero-shot (paper)" in {row.values["model"] for row in table.rows}

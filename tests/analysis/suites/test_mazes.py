@@ -29,14 +29,14 @@ def test_validity_and_calls_by_size() -> None:
     ]
     report = build_report(results, DECLARED)
     (row,) = report.rows
-    assert (row["scored"], row["correct"], row["accuracy"]) == (8, 7, 87.5)
-    assert (row["wrong_goal"], row["through_wall"]) == (1, 0)
-    assert row["calls_per_question"] == 20.0
-    assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
+    assert (row.figures["scored"], row.figures["correct"], row.figures["accuracy"]) == (8, 7, 87.5)
+    assert (row.figures["wrong_goal"], row.figures["through_wall"]) == (1, 0)
+    assert row.figures["calls_per_question"] == 20.0
+    assert [(group.group, group.figures["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
 
 
 def test_calls_of_solved_mazes_and_of_all() -> None:
     results = [result(0, tool_calls=10), result(1, tool_calls=20), result(2, error="wrong_goal", tool_calls=60)]
     (row,) = build_report(results, DECLARED).rows
-    assert (row["calls_per_question"], row["calls_per_solved"]) == (30.0, 15.0)
-    assert build_report([result(0, error="wrong_goal")], DECLARED).rows[0]["calls_per_solved"] is None
+    assert (row.figures["calls_per_question"], row.figures["calls_per_solved"]) == (30.0, 15.0)
+    assert build_report([result(0, error="wrong_goal")], DECLARED).rows[0].figures["calls_per_solved"] is None

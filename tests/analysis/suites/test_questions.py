@@ -90,7 +90,7 @@ def of_targets(targets: list[Any], **task: Any) -> list[dict[str, Any]]:
 
 
 def constant(results: list[dict[str, Any]]) -> dict[str, Any]:
-    return next(row for row in build_report(results, DECLARED).baselines if row["model"] == "best constant answer")
+    return next(row for row in build_report(results, DECLARED).baselines if row.model == "best constant answer")
 
 
 def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> None:
@@ -101,9 +101,9 @@ def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> Non
     for _ in range(3):
         random.Random(0).shuffle(counts)
         row = constant([*counts, *counts, *paths])
-        assert (row["correct"], row["tasks"], row["f1"]) == (3 + 2, 10, None)
+        assert (row.figures["correct"], row.tasks, row.figures["f1"]) == (3 + 2, 10, None)
     any_one = of_targets([[1, 2], [2, 3], [4], [2, 5], [6]], mode="any-one")
-    assert constant(any_one)["correct"] == 3
+    assert constant(any_one).figures["correct"] == 3
 
 
 def test_of_several_best_constants_the_first_by_its_text_counts_at_all_sizes() -> None:
@@ -112,25 +112,25 @@ def test_of_several_best_constants_the_first_by_its_text_counts_at_all_sizes() -
     for graph, one in enumerate(results):
         one["graph"] = {**one["graph"], "nodes": 500 if graph % 2 else 100}
     by_size = {
-        row["size"]: row["correct"]
+        row.group: row.figures["correct"]
         for row in build_report(results, DECLARED).baseline_groups["size"]
-        if row["model"] == "best constant answer"
+        if row.model == "best constant answer"
     }
     assert by_size == {100: 2, 500: 0}
 
 
 def test_a_constant_is_unknown_with_fewer_than_five_tasks_of_a_kind() -> None:
     row = constant(of_targets([[1]] * 4))
-    assert (row["correct"], row["accuracy"]) == (None, None)
+    assert (row.figures["correct"], row.figures["accuracy"]) == (None, None)
     few = of_targets([[1]] * 4)
     few = [one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in few]
     report = build_report([*few, *of_targets([[1]] * 5)], DECLARED)
-    (overall,) = (row for row in report.baselines if row["model"] == "best constant answer")
-    assert overall["accuracy"] is None
+    (overall,) = (row for row in report.baselines if row.model == "best constant answer")
+    assert overall.figures["accuracy"] is None
     by_kind = {
-        row["question"]: row["accuracy"]
+        row.group: row.figures["accuracy"]
         for row in report.baseline_groups["question"]
-        if row["model"] == "best constant answer"
+        if row.model == "best constant answer"
     }
     assert by_kind == {"node_count": 100, "path_finding": None}
     assert not any("best constant answer" in sentence for sentence in report.verdict)
@@ -146,8 +146,12 @@ def test_right_and_proven_answers_are_beside_right_ones() -> None:
     ]
     report = build_report(results, DECLARED)
     reading, walking = report.rows
-    assert (reading["accuracy"], reading["proven_accuracy"]) == (100, None)
-    assert (walking["accuracy"], walking["proven"], walking["proven_accuracy"]) == (100, 2, pytest.approx(66.666667))
+    assert (reading.figures["accuracy"], reading.figures["proven_accuracy"]) == (100, None)
+    assert (walking.figures["accuracy"], walking.figures["proven"], walking.figures["proven_accuracy"]) == (
+        100,
+        2,
+        pytest.approx(66.666667),
+    )
     assert "Right and proven by tool results: no_tools – and tools 66.7 % (2 of 3 right answers)." in report.verdict
     by_model, *_ = plots_of(report)
     points = by_model.points.filter(player="test/one, right and proven").select("x", "y").rows()
@@ -161,11 +165,11 @@ def test_an_answer_of_unknown_proof_is_not_proven_and_counts_among_all_answers()
         one = result_of("node_count", "retrieval", graph)
         results.append(one | {"setting": "tools", "score": one["score"] | {"proven": proven}})
     (row,) = build_report(results, DECLARED).rows
-    assert (row["accuracy"], row["proven"], row["proven_accuracy"]) == (100, 1, 25)
+    assert (row.figures["accuracy"], row.figures["proven"], row.figures["proven_accuracy"]) == (100, 1, 25)
 
 
 @pytest.mark.slow
 def test_two_right_answers_of_the_published_walker_are_not_proven() -> None:
     folder = RunFolder.open(Path(__file__).parents[3] / "results" / "walking-walk-long.zip")
     (row,) = report_of(folder).rows
-    assert (row["proven"], row["correct"]) == (37, 39)
+    assert (row.figures["proven"], row.figures["correct"]) == (37, 39)

@@ -72,7 +72,7 @@ async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state
     stage = await Stage.open(
         {"name": "own", "suite": suite, "settings": ["is_own", "is"]}, models=["openai-api/none/none"]
     )
-    asked = [number for number, planned in enumerate(stage.planned) if planned.key.setting == "is_own"]
+    asked = [number for number, planned in enumerate(stage.planned) if planned.key.setting.name == "is_own"]
     assert len(asked) == len(ALL)
     for number in asked:
         episode = await stage.begin(number)
