@@ -1,12 +1,10 @@
 """Explanations of the episodes of a suite: evidence, causes, potentials, scenes, and the layout of its report.
 
-To add one for a suite of another package, name its module in `Suite.analysis` and define a class `Analysis` in it.
+To add one, derive a class from `SuiteAnalysis` and return it in `Suite.analysis_type`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -155,12 +153,9 @@ class SuiteAnalysis(Generic[T]):
 
 
 def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
-    """Return the analysis of a suite: of the module that it names, else of `graphwalk.analysis.suites`."""
-    module = suite.analysis or f"graphwalk.analysis.suites.{suite.name}"
-    if suite.analysis is None and find_spec(module) is None:
-        return SuiteAnalysis(suite)
-    analysis: SuiteAnalysis[Any] = import_module(module).Analysis(suite)
-    return analysis
+    """Return the analysis of a suite: of the class that it names, else one that fits any suite."""
+    analysis_type = suite.analysis_type() or SuiteAnalysis
+    return analysis_type(suite)
 
 
 def check_reference(suite: Suite[Any, Any], table: str) -> None:

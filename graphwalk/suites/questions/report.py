@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from graphwalk.analysis.possible_graph import Proof, RowTuple
 from graphwalk.analysis.report.plots import Plot, against_size, by_group
 from graphwalk.analysis.report.suite_report import (
     CHANCE,
@@ -22,7 +23,6 @@ from graphwalk.analysis.report.suite_report import (
 )
 from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
-from graphwalk.analysis.suites.groundedness import Proof, RowTuple
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
 from graphwalk.graphs.values import Row
@@ -94,7 +94,7 @@ class QuestionExplanation(Explanation):
     tool_errors: int = 0
 
 
-class Analysis(SuiteAnalysis[QuestionTask]):
+class QuestionsAnalysis(SuiteAnalysis[QuestionTask]):
     """The explanations of questions on property graphs."""
 
     explanation_type = QuestionExplanation

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from graphwalk.analysis.suites.groundedness import PossibleGraph
+from graphwalk.analysis.possible_graph import PossibleGraph
 from graphwalk.errors import GraphwalkError
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import SCALARS

@@ -46,7 +46,7 @@ Scores = Mapping[int, Mapping[str, Any]]
 """Step → score of its state."""
 
 
-class Analysis(SuiteAnalysis[MagmaTask]):
+class MagmaAnalysis(SuiteAnalysis[MagmaTask]):
     """The explanations of MAGMA."""
 
     def report(self) -> SuiteReport:

@@ -46,7 +46,7 @@ class MazeExplanation(Explanation):
     error_class: ErrorClass | None = None
 
 
-class Analysis(SuiteAnalysis[MazeTask]):
+class MazesAnalysis(SuiteAnalysis[MazeTask]):
     """The explanations of mazes."""
 
     explanation_type = MazeExplanation

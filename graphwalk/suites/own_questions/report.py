@@ -6,9 +6,9 @@ from graphwalk.analysis.answer_evidence import answer_scene
 from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
 from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
-from graphwalk.analysis.suites.own_proof import unproven_because
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import ResultRecord
+from graphwalk.suites.own_questions.proof import unproven_because
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.tools.observed import VALUES, found_values, tool_evidence
 
@@ -16,7 +16,7 @@ _MOST_ROWS = 10_000
 """Rows of an answer whose texts are looked up in results."""
 
 
-class Analysis(SuiteAnalysis[OwnQuestionTask]):
+class OwnQuestionsAnalysis(SuiteAnalysis[OwnQuestionTask]):
     """The explanations of your own questions. `grounded` is the share of an answer's texts in results."""
 
     def report(self) -> SuiteReport:

@@ -25,7 +25,7 @@ class GraphwalksExplanation(Explanation):
     error_class: ErrorClass | None = None
 
 
-class Analysis(SuiteAnalysis[GraphwalksTask]):
+class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
     """The explanations of GraphWalks."""
 
     explanation_type = GraphwalksExplanation
