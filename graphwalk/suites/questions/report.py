@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from graphwalk.analysis.possible_graph import Proof, RowTuple
 from graphwalk.analysis.report.plots import Plot, against_size, by_group
 from graphwalk.analysis.report.suite_report import (
     CHANCE,
@@ -32,6 +31,7 @@ from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.graph_prompts import QUERY_TOOLS
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import CATEGORIES, has_plan, python_part, shipped_kinds
+from graphwalk.suites.questions.proof import Proof, RowTuple
 from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
