@@ -7,11 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
-from graphwalk.config.resources import YamlFile, data_path
 from graphwalk.errors import counted
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.graphs.graph import KEY, Node
@@ -28,6 +26,15 @@ Fate = Literal["", "asked", "way", "right", "wrong", "missed"]
 """State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
 in the target; "wrong" answered only; "missed" in the target only.
 """
+_LEGEND: Mapping[Fate, str] = {
+    "asked": "in the question",
+    "way": "on the path",
+    "right": "correct answer",
+    "wrong": "wrong answer",
+    "missed": "observed but missing from the answer",
+    "": "not used",
+}
+"""What the colour of a node means in a walk through a graph."""
 MOST_USED = 40
 """Nodes of the evidence that the terminal shows."""
 _MOST_COMPARED = 2_000
@@ -255,13 +262,6 @@ def marked_items(
     yield from (("missed", item) for item in target if form(item) not in forms)
 
 
-@cache
-def scene_texts(suite: str) -> Mapping[str, Any]:
-    """Return the texts of scenes in templates/reports/SUITE.yaml."""
-    texts: Mapping[str, Any] = YamlFile.read(data_path("templates") / "reports" / f"{suite}.yaml").data["scene"]
-    return texts
-
-
 def walked_scene(
     record: ResultRecord,
     trajectory: Trajectory,
@@ -280,6 +280,7 @@ def walked_scene(
     if steps:
         is_highlighted = not {"right", "wrong", "missed"}.isdisjoint(fates.values())
         steps.append(SceneStep("evidence of the answer" if is_highlighted else "the answer", len(trajectory.turns)))
+    used_fates = set(fates.values())
     return scene_of(
         record,
         trajectory,
@@ -287,7 +288,7 @@ def walked_scene(
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, since["nodes"], fates)),
         links=tuple(_links(seen, since["links"], fates, answered)),
-        legend={fate: text for fate, text in scene_texts("shared")["legend"].items() if fate in set(fates.values())},
+        legend={fate: text for fate, text in _LEGEND.items() if fate in used_fates},
     )
 
 

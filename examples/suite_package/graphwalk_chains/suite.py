@@ -6,6 +6,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from graphwalk.agent.prompt import Prompt
 from graphwalk.config.agent import AgentConfig, Scoring
@@ -19,6 +20,9 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.rows import compare_sets
 from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk_chains.chains import ChainsConfig, chain_graph, make_chain
+
+if TYPE_CHECKING:
+    from graphwalk_chains.report import ChainsAnalysis
 
 FOLDER = Path(__file__).parent
 TOOLS = (str(FOLDER / "next_node.yaml"),)
@@ -103,6 +107,12 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     score_type = ChainScore
     tools = TOOLS
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[ChainsAnalysis]":
+        from graphwalk_chains.report import ChainsAnalysis  # not at the top: playing needs no report
+
+        return ChainsAnalysis
 
     def graphs(self, config: ChainsConfig, seed: int) -> Iterator[GraphInstance]:
         for spec in config.chains:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from graphwalk.analysis.report.columns import LIMITS, PAIRS
 from graphwalk.analysis.report.compare import RunComparison
 from graphwalk.analysis.report.names import player_names
 from graphwalk.analysis.report.report import Report
@@ -23,7 +24,6 @@ from graphwalk.analysis.report.suite_report import (
     SIDES,
     Grouping,
     ReportRow,
-    layout,
 )
 from graphwalk.analysis.report.text_table import (
     Column,
@@ -84,7 +84,7 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
     player_tables = {
         "Wrong answers by cause": suite.causes,
         **suite.player_tables,
-        "Answers forced by a limit": layout("shared")["limits"],
+        "Answers forced by a limit": LIMITS,
     }
     for title, columns in player_tables.items():
         if counts := [column for column in columns if any(row.get(column.field) for row in report.rows)]:
@@ -174,7 +174,7 @@ def comparison_table(
     groups = [Column(grouping.title.capitalize(), grouping.name, str, name=True)] if grouping else []
     deltas = [name for name in measures if name == measures[0] or any(row[name] is not None for row in rows)]
     headline, *others = (Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals) for name in deltas)
-    columns = (*groups, *sides, headline, *layout("comparisons")["pairs"], *others)
+    columns = (*groups, *sides, headline, *PAIRS, *others)
     return TextTable(title, columns, rows, most=None if grouping else _MOST_PAIRS)
 
 

@@ -1,22 +1,15 @@
-"""The report that a suite declares, in part in templates/reports: its measures, baselines, tables and plots."""
+"""The report that a suite declares: its measures, baselines, tables and plots."""
 
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from operator import itemgetter
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal
 
-from annotated_types import Ge, Le
-from pydantic.fields import FieldInfo
-
-from graphwalk.analysis.report.text_table import FORMATS, Column
+from graphwalk.analysis.report.text_table import Column
 from graphwalk.config.resources import YamlFile, data_path
-from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
-from graphwalk.suites.suite import setting_of
 
 Reader = Callable[[ResultRecord], float | None]
 """Returns a number of a result; None means unknown."""
@@ -135,6 +128,8 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
+    task_word: str = "question"
+    """What a task is called: "question", "maze", …"""
     causes: tuple[Column, ...] = ()
     paper_columns: tuple[Column, ...] | None = None
     paper_group_columns: tuple[Column, ...] | None = None
@@ -171,111 +166,10 @@ def if_scored(read: Reader) -> Reader:
     return lambda result: None if result["score"] is None else read(result)
 
 
-def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
-    """Return all causes of wrong answers: the options of the field `error_class`."""
-    field = fields.get("error_class")
-    options = (field.annotation, *get_args(field.annotation)) if field else ()
-    return tuple(name for one in options if get_origin(one) is Literal for name in get_args(one))
-
-
-def _tokens(result: ResultRecord) -> float | None:
-    counts = [n for n in (result["usage"].get("input_tokens"), result["usage"].get("output_tokens")) if n is not None]
-    return sum(counts) if counts else None
-
-
-def _furthest(result: ResultRecord) -> float | None:
-    values = result.get("potentials") if setting_of(result["setting"]) in ("tools", "write_cypher") else None
-    return max(values) if values else None
-
-
-def _ended_by(status: ExitStatus) -> Reader:
-    return lambda result: float(result["exit_status"] == status)
-
-
-def _caused_by(cause: str) -> Reader:
-    return lambda result: float((result["score"] or {}).get("error_class") == cause)
-
-
-_READERS: Mapping[str, Reader] = {
-    "scored": lambda result: float(result["score"] is not None),
-    "correct": lambda result: float((result["score"] or {}).get("correct") or 0),
-    "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
-    "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
-    **{f"ended_by_{status}": _ended_by(status) for status in ExitStatus},
-    **{name: if_scored(itemgetter(name)) for name in ("turns", "tool_calls", "seconds")},
-    "furthest": if_scored(_furthest),
-    "tokens": _tokens,
-    "scored_tokens": if_scored(_tokens),
-    "cost_unknown": lambda result: float(result["usage"].get("cost") is None),
-}
-
-
-def measures_of(
-    declared: Sequence[str | Mapping[str, str]], fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader]
-) -> Iterator[Measure]:
-    """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`.
-
-    `fields`: those that a suite adds to scores and explanations. `readers`: further functions that read measures.
-    """
-    readers = {**_READERS, **readers}
-    for part in declared:
-        if part == "causes":
-            yield from (Measure(cause, "count", _caused_by(cause)) for cause in causes_of(fields))
-        elif part == "own":
-            yield from own_measures(fields)
-        else:
-            measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
-            for name, text in measures.items():
-                kind, _, source = text.partition(" of ")
-                yield Measure(name, kind, readers.get(source or name) or _field(source or name))
-
-
-def _field(source: str) -> Reader:
-    """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
-    part, _, name = source.rpartition(".")
-    return lambda result: (result.get(part or "score") or {}).get(name)
-
-
-_OF_EPISODES = ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")
-_OF_ROWS = ("tasks", "graphs", "unit", "intervals", "no_interval")
-"""Names in rows of reports, as the former in those of episodes, beside the names of measures."""
-
-
-def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
-    """Yield a measure for each of the fields that is a number or a boolean.
-
-    A field with the name of another measure, or of a column, gets the prefix `score_`.
-    """
-    shared = {*_OF_EPISODES, *_OF_ROWS}.union(*report_file("shared")["measures"].values())
-    for field_name, info in fields.items():
-        name = f"score_{field_name}" if field_name in shared else field_name
-        types = {*get_args(info.annotation)} - {NoneType} or {info.annotation}
-        if types <= {bool}:
-            yield Measure(name, "percent", _field(field_name))
-        elif types <= {bool, int, float}:
-            is_share = Ge(0) in info.metadata and Le(1) in info.metadata
-            yield Measure(name, "share" if is_share else "mean", _field(field_name))
-
-
-@cache
-def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
-    """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
-    own, shared = report_file(name), report_file("shared")
-
-    def column(field: str) -> Column:
-        fields = own["columns"].get(field) or shared["columns"][field]
-        title = fields["title"].replace("question", own.get("task", "question"))
-        interval = FORMATS.get(fields.get("interval"))
-        return Column(title, field, FORMATS[fields["format"]], interval, legend=fields.get("legend", ""))
-
-    return {table: tuple(map(column, fields)) for table, fields in own.get("tables", {}).items()}
-
-
 @cache
 def report_file(name: str) -> Any:
-    """Return the content of templates/reports/NAME.yaml, {} if there is no such file."""
-    path = data_path("templates") / "reports" / f"{name}.yaml"
-    return YamlFile.read(path).data if path.is_file() else {}
+    """Return the published figures in templates/reports/NAME.yaml."""
+    return YamlFile.read(data_path("templates") / "reports" / f"{name}.yaml").data
 
 
 def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:

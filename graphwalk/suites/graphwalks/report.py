@@ -1,10 +1,14 @@
 """GraphWalks: causes of wrong answers, scenes and report (docs/method.md, GraphWalks)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from graphwalk.analysis.report import columns
+from graphwalk.analysis.report.columns import with_task_word
 from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result, short_answer
+from graphwalk.analysis.report.text_table import Column, integer, two_decimals
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
 from graphwalk.errors import counted
@@ -15,6 +19,52 @@ from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
 from graphwalk.tools.observed import observed_graph
 
 ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
+_TASK_WORD = "problem"
+_PUBLISHED_F1 = Column(
+    "Published\nF1",
+    "published_f1",
+    two_decimals,
+    two_decimals,
+    legend="mean F1 by the published rule: last line alone, target of the file",
+)
+_WRONG_FORM = Column(
+    "No final\nline", "wrong_form", integer, legend="replies with text, but without the line Final Answer: […]"
+)
+_RESULTS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.F1,
+    _PUBLISHED_F1,
+    columns.PRECISION,
+    columns.RECALL,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    columns.FURTHEST,
+    columns.TASKS,
+    columns.INFRASTRUCTURE_FAILURES,
+    _WRONG_FORM,
+    columns.TOKENS,
+    columns.COST,
+    columns.SECONDS_PER_QUESTION,
+    columns.GRAPHS,
+)
+_GROUPS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    _PUBLISHED_F1,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    columns.F1,
+    columns.FURTHEST,
+    columns.TASKS,
+    columns.INFRASTRUCTURE_FAILURES,
+    columns.GRAPHS,
+)
 _SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
 """Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
 
@@ -33,7 +83,11 @@ class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
 
     def report(self) -> SuiteReport:
         size = Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes"))
-        return self.declared(
+        return replace(
+            super().report(),
+            task_word=_TASK_WORD,
+            columns=with_task_word(_TASK_WORD, _RESULTS),
+            group_columns=with_task_word(_TASK_WORD, _GROUPS),
             groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
             right_answers=right_answers,
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),

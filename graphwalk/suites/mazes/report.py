@@ -1,19 +1,27 @@
 """Mazes: evidence, errors of paths, scenes and report (docs/method.md, Mazes)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
+from graphwalk.analysis.report import columns
+from graphwalk.analysis.report.columns import with_task_word
+from graphwalk.analysis.report.measures import EFFORT, OUTCOME, cause_measures, record_field, score_field
 from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
+    PROVEN,
     SIZE,
     Grouping,
+    Measure,
     Reference,
     SuiteReport,
     expert_result,
     report_file,
 )
-from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, scene_texts, trajectory_of
+from graphwalk.analysis.report.text_table import Column, integer, one_decimal, short
+from graphwalk.analysis.scene import Fate, Scene, SceneGrid, SceneStep, StateTable, scene_of, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
@@ -24,6 +32,105 @@ from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.observed import shows_data
 
 ErrorClass = Literal[PathError, "no_answer", "unreadable"]
+
+_TASK_WORD = "maze"
+_CORRECT = replace(
+    columns.CORRECT, legend="number of valid paths: steps between adjacent open cells, from start to goal"
+)
+_ACCURACY = replace(columns.ACCURACY, format=one_decimal, legend="share of valid paths")
+_STRICT_ACCURACY = Column(
+    "Strict\naccuracy %",
+    "strict_accuracy",
+    one_decimal,
+    legend="share of answers that are correct and not forced by a limit",
+)
+_OPTIMAL = Column("Optimal %", "optimal", one_decimal, one_decimal, legend="share of shortest paths")
+_SHORTEST_PATH = Column("Shortest\npath", "shortest_path", short, legend="median length of a shortest path")
+_CALLS_PER_SOLVED = Column(
+    "Calls per\nsolved maze",
+    "calls_per_solved",
+    one_decimal,
+    one_decimal,
+    legend="mean number of calls in episodes with a valid path",
+)
+_NO_ANSWER = Column("No answer", "no_answer", integer, legend="nothing or an empty path was answered")
+_UNREADABLE = Column("Unreadable", "unreadable", integer, legend="the reply contains no readable path")
+_WRONG_START = Column("Wrong start", "wrong_start", integer, legend="the path begins at another cell")
+_OUT_OF_GRID = Column("Out of grid", "out_of_grid", integer, legend="a cell of the path does not exist")
+_THROUGH_WALL = Column("Through wall", "through_wall", integer, legend="a cell of the path is a wall")
+_NOT_ADJACENT = Column(
+    "Not adjacent", "not_adjacent", integer, legend="a step leads to a cell that is not next to the last"
+)
+_WRONG_GOAL = Column("Wrong goal", "wrong_goal", integer, legend="the path ends at another cell")
+_RESULTS = (
+    _CORRECT,
+    columns.SCORED,
+    _ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.CALLS_PER_QUESTION,
+    columns.FURTHEST,
+    _CALLS_PER_SOLVED,
+    columns.SECONDS_PER_QUESTION,
+    columns.TASKS,
+    columns.TOKENS,
+    columns.COST,
+    columns.INFRASTRUCTURE_FAILURES,
+    _OPTIMAL,
+    _SHORTEST_PATH,
+    columns.GRAPHS,
+    columns.TOKENS_PER_QUESTION,
+)
+_PAPER_RESULTS = (
+    _CORRECT,
+    columns.SCORED,
+    _ACCURACY,
+    _STRICT_ACCURACY,
+    columns.CALLS_PER_QUESTION,
+    _CALLS_PER_SOLVED,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.SECONDS_PER_QUESTION,
+    columns.TASKS,
+    columns.TOKENS,
+    columns.COST,
+    columns.INFRASTRUCTURE_FAILURES,
+    _OPTIMAL,
+    _SHORTEST_PATH,
+    columns.GRAPHS,
+)
+_GROUPS = (
+    _CORRECT,
+    columns.SCORED,
+    _ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CALLS_PER_QUESTION,
+    columns.FURTHEST,
+    _CALLS_PER_SOLVED,
+    columns.TASKS,
+    columns.SECONDS_PER_QUESTION,
+    _OPTIMAL,
+    _SHORTEST_PATH,
+    columns.INFRASTRUCTURE_FAILURES,
+    columns.GRAPHS,
+)
+_CAUSES = (
+    _NO_ANSWER,
+    _UNREADABLE,
+    _WRONG_START,
+    _OUT_OF_GRID,
+    _THROUGH_WALL,
+    _NOT_ADJACENT,
+    _WRONG_GOAL,
+)
+_LEGEND = {
+    "wall": "wall",
+    "visited": "visited, in order",
+    "hit": "wall called or answered",
+    "answer": "answer",
+    "leap": "invalid step: cells are not adjacent",
+}
+"""What the marks in the picture of a maze mean."""
 
 
 def _of_graph(name: str) -> Callable[[ResultRecord], Any]:
@@ -53,8 +160,28 @@ class MazesAnalysis(SuiteAnalysis[MazeTask]):
     expert = EXPERT
 
     def report(self) -> SuiteReport:
-        return self.declared(
-            {"calls_per_solved": _calls_if_solved},
+        return SuiteReport(
+            suite=self.suite.name,
+            task_word=_TASK_WORD,
+            measures=(
+                *OUTCOME,
+                Measure("shortest_path", "median", record_field("task", "shortest_path_length")),
+                Measure("calls_per_solved", "amount", _calls_if_solved),
+                Measure("strict_accuracy", "percent", score_field("strict_correct")),
+                *cause_measures(self.own_fields),
+                Measure("strict_correct", "count", score_field("strict_correct")),
+                Measure("optimal", "percent", score_field("optimal")),
+                Measure("grounded", "share", score_field("grounded")),
+                *EFFORT,
+            ),
+            columns=with_task_word(_TASK_WORD, _RESULTS),
+            group_columns=with_task_word(_TASK_WORD, _GROUPS),
+            paper_columns=with_task_word(_TASK_WORD, _PAPER_RESULTS),
+            causes=_CAUSES,
+            compared=(ACCURACY, PROVEN),
+            notes=(
+                "Baselines: expert (reference) is the scripted explorer. A random path is practically never valid.",
+            ),
             groupings=(
                 Grouping(SIZE, "maze size", _of_graph("size")),
                 Grouping("wall_ratio", "share of walls", _of_graph("wall_ratio")),
@@ -112,7 +239,7 @@ class MazesAnalysis(SuiteAnalysis[MazeTask]):
             StateTable(("path",), rows, note),
             steps=tuple(steps),
             grid=SceneGrid(maze.size, maze.walls, maze.start, maze.goal, tuple(path_cells(maze, record["answer"]))),
-            legend=scene_texts("mazes")["legend"],
+            legend=_LEGEND,
         )
 
 

@@ -1,9 +1,12 @@
 """Your own questions: evidence, scenes and report."""
 
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.analysis.answer_evidence import answer_scene
+from graphwalk.analysis.report import columns
 from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
+from graphwalk.analysis.report.text_table import Column, one_decimal
 from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
 from graphwalk.models.trajectory import Trajectory
@@ -12,6 +15,41 @@ from graphwalk.suites.own_questions.proof import unproven_because
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.tools.observed import VALUES, found_values, tool_evidence
 
+_ABSTAINED = Column(
+    "Abstained %",
+    "abstained",
+    one_decimal,
+    legend="share of answerable questions of which the reply says that the graph does not tell",
+)
+_INVENTED = Column("Invented %", "invented", one_decimal, legend="share of unanswerable questions that were answered")
+_RESULTS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.F1,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    _ABSTAINED,
+    _INVENTED,
+    columns.INFRASTRUCTURE_FAILURES,
+    columns.COST,
+)
+_GROUPS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.PRECISION,
+    columns.RECALL,
+    columns.F1,
+    _ABSTAINED,
+    _INVENTED,
+    columns.FURTHEST,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+)
 _MOST_ROWS = 10_000
 """Rows of an answer whose texts are looked up in results."""
 
@@ -20,7 +58,12 @@ class OwnQuestionsAnalysis(SuiteAnalysis[OwnQuestionTask]):
     """The explanations of your own questions. `grounded` is the share of an answer's texts in results."""
 
     def report(self) -> SuiteReport:
-        return self.declared(groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),))
+        return replace(
+            super().report(),
+            columns=_RESULTS,
+            group_columns=_GROUPS,
+            groupings=(Grouping("tag", "tag", lambda result: tuple(result["task"]["tags"])),),
+        )
 
     def scene(self, task: OwnQuestionTask, record: ResultRecord) -> Scene:
         return answer_scene(record, trajectory_of(record))

@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from graphwalk.analysis.report import columns
+from graphwalk.analysis.report.measures import (
+    EFFORT,
+    OUTCOME,
+    QUALITY,
+    TARGET_SIZE,
+    WASTE,
+    cause_measures,
+    score_field,
+)
 from graphwalk.analysis.report.plots import Plot, against_size, by_group
 from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
     CHANCE,
+    PROVEN,
     REFERENCE,
     SIZE,
     Grouping,
+    Measure,
     Reference,
     SuiteReport,
     baseline_result,
@@ -20,6 +33,7 @@ from graphwalk.analysis.report.suite_report import (
     report_file,
     short_answer,
 )
+from graphwalk.analysis.report.text_table import Column, integer, one_decimal, short, two_decimals
 from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
 from graphwalk.config.agent import AgentConfig
@@ -40,6 +54,112 @@ from graphwalk.tools.observed import Evidence, is_key, shows_data, tool_evidence
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report
+
+_STRICT_ACCURACY = Column(
+    "Strict\naccuracy %",
+    "strict_accuracy",
+    two_decimals,
+    one_decimal,
+    legend="share of answers that are correct and not forced by a limit",
+)
+_KEYS_RIGHT = Column(
+    "Keys\ncorrect", "keys_right", integer, legend="answers with the right source and target of every relationship"
+)
+_ALL_PROPERTIES_RIGHT = Column(
+    "All properties\ncorrect", "all_properties_right", integer, legend="answers whose properties are right too"
+)
+_ANSWER_ROWS = Column("Target\nrows", "answer_rows", short, legend="median number of rows of the target")
+_TIED = Column(
+    "Tied", "tied", integer, legend="questions with several tied rows, of which the paper's query returns one"
+)
+_ANY_TIED_ACCURACY = Column(
+    "Any tied\nrow %",
+    "any_tied_accuracy",
+    two_decimals,
+    one_decimal,
+    legend="accuracy if any of the tied rows is correct",
+)
+_WRONG_FORM = Column(
+    "Wrong form", "wrong_form", integer, legend='"last mile": the reply names the target, but not in the requested form'
+)
+_WRONG_START = Column("Wrong start", "wrong_start", integer, legend="no call finds the start node of the question")
+_NO_ANSWER = Column("No answer", "no_answer", integer, legend="nothing or an empty list was answered")
+_UNREADABLE = Column("Unreadable", "unreadable", integer, legend="the reply contains no readable answer")
+_INVENTED = Column("Invented", "invented", integer, legend="a value of the answer is in no tool result")
+_MISREAD = Column("Misread", "misread", integer, legend="tool results prove the target, the answer differs")
+_EXTRA_ROWS = Column("Extra rows", "extra_rows", integer, legend="rows that are not in the target")
+_MISSING_ROWS = Column("Missing rows", "missing_rows", integer, legend="target rows are missing")
+_GROUPS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.F1,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    columns.TASKS,
+    columns.INFRASTRUCTURE_FAILURES,
+)
+_PAPER_RESULTS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.F1,
+    columns.FALSE_POSITIVES,
+    columns.TOOL_CALLS,
+    columns.PRECISION,
+    columns.RECALL,
+    _TIED,
+    _ANY_TIED_ACCURACY,
+    columns.TASKS,
+    columns.TOKENS,
+    columns.COST,
+    columns.INFRASTRUCTURE_FAILURES,
+    _KEYS_RIGHT,
+    _ALL_PROPERTIES_RIGHT,
+    _STRICT_ACCURACY,
+    _ANSWER_ROWS,
+    columns.SECONDS_PER_QUESTION,
+    columns.GRAPHS,
+)
+_PAPER_GROUPS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    _TIED,
+    _ANY_TIED_ACCURACY,
+    columns.PRECISION,
+    columns.RECALL,
+    columns.F1,
+    columns.FALSE_POSITIVES,
+    columns.TASKS,
+    columns.CALLS_PER_QUESTION,
+    _ANSWER_ROWS,
+    _KEYS_RIGHT,
+    _ALL_PROPERTIES_RIGHT,
+    columns.INFRASTRUCTURE_FAILURES,
+    columns.GRAPHS,
+)
+_CAUSES = (
+    _WRONG_FORM,
+    _WRONG_START,
+    _NO_ANSWER,
+    _UNREADABLE,
+    _INVENTED,
+    _MISREAD,
+    _EXTRA_ROWS,
+    _MISSING_ROWS,
+)
+_NOTE_ON_BASELINES = (
+    "Baselines: chance is the expected score of one valid row drawn at random (for a count: any number up to the nodes"
+    " or relationships of the graph); best constant answer is, for each kind of question, the one answer that is right"
+    " for most of these targets, which it has seen (of several the first by its text; unknown with fewer than five"
+    " tasks of a kind); expert (reference) is the scripted expert with the whole schema and the page size of this run,"
+    " without the other limits of its agent."
+)
 
 
 def _tied(result: ResultRecord) -> float | None:
@@ -102,8 +222,31 @@ class QuestionsAnalysis(SuiteAnalysis[QuestionTask]):
 
     def report(self) -> SuiteReport:
         """Return the report of questions, with groups in the order of the built-in questions."""
-        return self.declared(
-            {"tied": if_scored(_tied), "any_tied_accuracy": if_scored(_any_tied_correct)},
+        return SuiteReport(
+            suite=self.suite.name,
+            measures=(
+                *OUTCOME,
+                *TARGET_SIZE,
+                Measure("strict_correct", "count", score_field("strict_correct")),
+                Measure("strict_accuracy", "percent", score_field("strict_correct")),
+                Measure("keys_right", "count", score_field("keys_correct")),
+                Measure("all_properties_right", "count", score_field("all_properties_correct")),
+                Measure("all_properties_accuracy", "percent", score_field("all_properties_correct")),
+                Measure("tied", "count", if_scored(_tied)),
+                Measure("any_tied_accuracy", "percent", if_scored(_any_tied_correct)),
+                *QUALITY,
+                *cause_measures(self.own_fields),
+                *WASTE,
+                *EFFORT,
+            ),
+            columns=columns.PLAIN,
+            group_columns=_GROUPS,
+            paper_columns=_PAPER_RESULTS,
+            paper_group_columns=_PAPER_GROUPS,
+            causes=_CAUSES,
+            player_tables={"Wasted calls": columns.WASTE},
+            compared=(ACCURACY, "f1", PROVEN),
+            notes=(_NOTE_ON_BASELINES,),
             groupings=(
                 Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
                 Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
