@@ -40,9 +40,9 @@ from graphwalk.runs.experiment import load_experiment
 from tests.runs.runs import start
 
 SMALL = {
-    "quickstart": {"suite.graphs.*.count": 1, "suite.graphs.*.nodes": 20},
-    "maze-size": {"suite.mazes": [{"size": 6, "min_path": 4, "count": 1}]},
-    "magma": {"suite.traces": [{"algorithm": ["bfs"], "nodes": [5], "count": 1}], "settings": ["io"]},
+    "quickstart": {"suite.graphs.*.count": 1, "suite.graphs.*.nodes": 20, "suite.questions": ["node_count"]},
+    "maze-size": {"suite.mazes": [{"size": 6, "min_path": 4, "count": 1}], "settings": ["tools"]},
+    "magma": {"suite.traces": [{"algorithm": ["bfs"], "nodes": [5], "count": 1}]},
     "graphwalks": {"suite.problems": [{"nodes": 12, "count": 1}]},
     "own-questions": {},
 }
