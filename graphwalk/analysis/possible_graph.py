@@ -19,17 +19,12 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
+from graphwalk.analysis.observed import LookUp, ObservedGraph, RelationshipPart, schema_pairs
 from graphwalk.errors import counted
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.graphs.values import SCALARS
 from graphwalk.suites.questions.graph_index import GraphIndex, PartlyKnown
-from graphwalk.tools.observed import (
-    LookUp,
-    ObservedGraph,
-    RelationshipPart,
-    is_key,
-    schema_pairs,
-)
+from graphwalk.tools.relationship_rows import is_key
 
 _MOST_POSSIBLE = 400_000
 """Maximum possible relationships; beyond it the graph with them is not made."""

@@ -10,9 +10,11 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
+from graphwalk.analysis.observed import ObservedGraph
 from graphwalk.errors import counted
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.graphs.graph import KEY, Node
+from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
 from graphwalk.models.chat import from_dict
 from graphwalk.models.text_calls import find_calls
@@ -20,7 +22,6 @@ from graphwalk.models.trajectory import ToolResult, Trajectory, Turn
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
 from graphwalk.tools.encodings import decode_notes, read_rows
-from graphwalk.tools.observed import ObservedGraph, name_of
 
 Fate = Literal["", "asked", "way", "right", "wrong", "missed"]
 """State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and

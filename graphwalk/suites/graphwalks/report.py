@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from graphwalk.analysis.observed import observed_graph
 from graphwalk.analysis.report import columns
 from graphwalk.analysis.report.columns import with_task_word
 from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result, short_answer
@@ -16,7 +17,6 @@ from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
-from graphwalk.tools.observed import observed_graph
 
 ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
 _TASK_WORD = "problem"

@@ -6,6 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
+from graphwalk.analysis.evidence import shows_data
 from graphwalk.analysis.report import columns
 from graphwalk.analysis.report.columns import with_task_word
 from graphwalk.analysis.report.measures import EFFORT, OUTCOME, cause_measures, record_field, score_field
@@ -29,7 +30,6 @@ from graphwalk.suites.extraction import strip_thinking
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.suite import EXPERT, MazeTask, PathError, called_cell, path_cells, path_error
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import shows_data
 
 ErrorClass = Literal[PathError, "no_answer", "unreadable"]
 

@@ -4,22 +4,22 @@ It searches for the names in a question, else for its words. Of the nodes that m
 relationships that the question names, else all relationships.
 """
 
-import json
 import re
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from graphwalk.config.templates import with_article
-from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.graph import KEY, Node, Relationship
+from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
-from graphwalk.models.chat import ToolCall
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
+from graphwalk.tools.relationship_rows import is_cut, is_node_key, labels_in, relationship_in
 
-_SEARCH, _NODES = "search_nodes", "get_node_by_property"
+_SEARCH = "search_nodes"
+_NODES = "get_node_by_property"
+_NEIGHBORS = "get_all_nearest_neighbors"
 _NAME = re.compile(r"\b[A-Z]\w*(?:[ -][A-Z0-9]\w*)*|\b\w*\d\w*")
 _EQUAL = MATCHES[:2]
 _LONGEST_PHRASE = 4
@@ -39,24 +39,60 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     """
     try:
         rows = (yield from _search(_names(question))) or (yield from _search(_phrases(question)))
-        calls = [_look_up(tool, row) for row in rows for tool in (_NODES, NEIGHBORS)]
+        calls = [_look_up(tool, row) for row in rows for tool in (_NODES, _NEIGHBORS)]
         results = (yield list(calls)) if calls else []
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything.", []
     if not rows:
         return f"{_INTRODUCTION} No property value occurs in the question.", []
-    pairs = zip(calls, results, strict=True)
-    seen = observed_graph(
-        ToolResult(ToolCall("", ask.tool, json.dumps(ask.arguments)), text, rows=len(read_rows(text) or ()))
-        for ask, text in pairs
-    )
+    seen = _Seen()
+    for ask, text in zip(calls, results, strict=True):
+        for row in read_rows(text) or ():
+            seen.add(row, ask)
     parts = [_describe(row, seen, question) for row in rows]
     lines = [_INTRODUCTION, *(line for own_lines, *_ in parts for line in own_lines)]
     values, neighbors = ([item for part in parts for item in part[place]] for place in (1, 2))
     return "\n".join(lines), values or neighbors
 
 
-def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], list[Any], list[Any]]:
+class _Seen:
+    """The nodes and relationships in the rows of look-ups."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.relationships: list[Relationship] = []
+        self._looks: set[tuple[str, str, str, str]] = set()
+        """Type, source, target and text of the properties of each relationship: both of its ends may show it."""
+
+    def add(self, row: Row, ask: Ask) -> None:
+        """Add what a row of one of the two look-ups shows."""
+        # {"label": "Harbour", "properties": {"key": "h1", "name": "Bergen"}}
+        if ask.tool == _NODES:
+            self._add_node(row.get("properties"))
+            return
+
+        link = relationship_in(row, ask.arguments["label"])
+        if link is None:
+            return
+        self._add_node({KEY: link.centre})
+        self._add_node(link.neighbor)
+        look = (link.type, link.source, link.target, str(sorted(link.properties.items())))
+        if link.directed and look not in self._looks:
+            self._looks.add(look)
+            self.relationships.append(Relationship(link.type, link.source, link.target, link.properties))
+
+    def _add_node(self, properties: Any) -> None:
+        if not isinstance(properties, dict) or not is_node_key(properties.get(KEY)):
+            return
+        key = str(properties[KEY])
+        shown = dict(self.nodes[key].properties) if key in self.nodes else {}
+        for name, value in properties.items():
+            if name != KEY and value is not None and not is_cut(value):
+                shown[name] = value
+        self.nodes[key] = Node(key, (), shown)
+
+
+def _describe(row: Row, seen: _Seen, question: str) -> tuple[list[str], list[Any], list[Any]]:
     """Return lines about a node, and the values and neighbours that the question names."""
     key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
     value = row["value"] if isinstance(row["value"], str) else key

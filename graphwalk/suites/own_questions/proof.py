@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from graphwalk.analysis.observed import ObservedGraph, observed_graph, shows_whole_schema
 from graphwalk.analysis.possible_graph import PossibleGraph
 from graphwalk.errors import GraphwalkError
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
@@ -24,7 +25,6 @@ from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.suites.own_questions.targets import read_target
 from graphwalk.suites.questions.graph_index import GraphIndex, PartlyKnown, equal
 from graphwalk.suites.rows import row_set
-from graphwalk.tools.observed import ObservedGraph, observed_graph, shows_whole_schema
 
 _LOGGER = logging.getLogger("graphwalk")
 _SECONDS = 5.0

@@ -4,6 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.analysis.answer_evidence import answer_scene
+from graphwalk.analysis.evidence import found_values, tool_evidence
+from graphwalk.analysis.observed import VALUES
 from graphwalk.analysis.report import columns
 from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
 from graphwalk.analysis.report.text_table import Column, one_decimal
@@ -13,7 +15,6 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.own_questions.proof import unproven_because
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
-from graphwalk.tools.observed import VALUES, found_values, tool_evidence
 
 _ABSTAINED = Column(
     "Abstained %",

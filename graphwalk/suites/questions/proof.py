@@ -20,6 +20,8 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
+from graphwalk.analysis.evidence import shows_data
+from graphwalk.analysis.observed import observed_graph, shows_whole_schema
 from graphwalk.analysis.possible_graph import OpenGroup, PossibleGraph
 from graphwalk.errors import counted
 from graphwalk.graphs.values import Row
@@ -31,7 +33,6 @@ from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.kinds import PythonPart
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.rows import row_set
-from graphwalk.tools.observed import observed_graph, shows_data, shows_whole_schema
 
 RowTuple = tuple[Hashable, ...]
 """The scored fields of a row, as `graphwalk.suites.rows.row_set` has them."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from graphwalk.analysis.evidence import Evidence, shows_data, tool_evidence, wasted_calls
 from graphwalk.analysis.report import columns
 from graphwalk.analysis.report.measures import (
     EFFORT,
@@ -50,7 +51,7 @@ from graphwalk.suites.questions.scripted import EXPERT
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.suites.rows import missing_fields, row_set, typed_rows
-from graphwalk.tools.observed import Evidence, is_key, shows_data, tool_evidence, wasted_calls
+from graphwalk.tools.relationship_rows import is_key
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.report import Report

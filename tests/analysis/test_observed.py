@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.observed import (
+    ObservedGraph,
+    RelationshipPart,
+    observed_graph,
+    schema_pairs,
+    shows_whole_schema,
+)
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
+from graphwalk.graphs.names import name_of
 from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed import (
-    ObservedGraph,
-    RelationshipPart,
-    name_of,
-    observed_graph,
-    relationship_in,
-    schema_pairs,
-    shows_whole_schema,
-)
+from graphwalk.tools.relationship_rows import relationship_in
 
 NEAR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
 DIRECTED = {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person"}
