@@ -1,27 +1,42 @@
-"""Read the part of a graph, and the values, that the tool results of an episode have shown to a model.
+"""The part of a graph that the tool results of an episode have shown to a model.
 
-Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. The YAML of a
-tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
+Proofs, scenes and potentials read results here: as data where they are at hand, else from the logged text. The YAML of
+a tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
 
-An example. A model calls `get_all_nearest_neighbors` with {"label": "Film", "property_name": "title", "property_value":
-"The Quiet Harbour"}, and gets a single row:
+An example. A model asks for the relationships of a film, and then for the keys of all persons:
 
-    {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "relationship_properties": {"days": 40},
-     "neighbor_label": "Person", "neighbor_properties": {"key": "p1", "name": "Ida"}}
+    >>> import json
+    >>> from graphwalk.analysis.observed import ObservedGraph
+    >>> from graphwalk.models.chat import ToolCall
+    >>> from graphwalk.models.trajectory import ToolResult
+    >>> by_title = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
+    >>> neighbors = [
+    ...     {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "relationship_properties": {"days": 40},
+    ...      "neighbor_label": "Person", "neighbor_properties": {"key": "p1", "name": "Ida"}},
+    ... ]
+    >>> of_persons = {"property_name": "key", "entity_name": "Person", "entity_type": "node"}
+    >>> keys = [{"values": "p1"}, {"values": "p2"}]
+    >>> observed = ObservedGraph()
+    >>> first = ToolCall("1", "get_all_nearest_neighbors", json.dumps(by_title))
+    >>> observed.add(ToolResult(first, json.dumps(neighbors), rows=1))
+    >>> second = ToolCall("2", "get_unique_property_values", json.dumps(of_persons))
+    >>> observed.add(ToolResult(second, json.dumps(keys), rows=2))
+    >>> observed.nodes["f1"]
+    Node(key='f1', labels=('Film',), properties={'title': 'The Quiet Harbour'})
+    >>> observed.nodes["p2"]
+    Node(key='p2', labels=('Person',), properties={})
+    >>> observed.relationships
+    [Relationship(type='DIRECTED', source='p1', target='f1', properties={'days': 40})]
+    >>> observed.complete_nodes(), observed.complete_labels
+    ({'f1'}, {'Person'})
 
-This shows two nodes and a relationship. The label and the title of f1 are those of the call, for f1 was found by them:
-
-    Node("f1", labels=("Film",), properties={"title": "The Quiet Harbour"})
-    Node("p1", labels=("Person",), properties={"name": "Ida"})
-    Relationship("DIRECTED", source="p1", target="f1", properties={"days": 40})
-
-It also shows what is not there: the call asked for all relationships of f1, and every row was shown, so f1 has no other
-one (`shown_of_nodes`). Of p1 there may be more. A call with `direction` or `relationship_type` shows all of these only.
+The label and the title of f1 are those of the call, for f1 was found by them. Of p2 nothing but its key and its label
+is known. The results also show what is not there. The first call asked for all relationships of f1, and every row was
+shown: f1 has no other one. (Of p1 there may be more. A call with `direction` or `relationship_type` shows all of these
+only.) The second call listed the keys of all persons: there is no third one.
 
 The way of a result: `_rows_of` returns its rows, `_read_row` what one row shows (`_Shown`), and `ObservedGraph` puts
-this together. A `_Call` knows which of its rows were shown. The second half of this file, from `Evidence` on, looks up
-single values in the text of results. Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3
-is in `[3.0]`.
+this together. A `_Call` knows which of its rows were shown.
 """
 
 import json
