@@ -35,7 +35,7 @@ from graphwalk.analysis.report.suite_report import (
     short_answer,
 )
 from graphwalk.analysis.report.text_table import Column, integer, one_decimal, short, two_decimals
-from graphwalk.analysis.scene import Scene, StateTable, marked_items, trajectory_of, walked_scene
+from graphwalk.analysis.scene import Fate, Scene, StateTable, marked_items, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import counted
@@ -165,29 +165,39 @@ _NOTE_ON_BASELINES = (
 
 def _tied(result: ResultRecord) -> float | None:
     """Return 1 for one of several tied rows; None for a target that is not the paper's, without key fields."""
-    return float(bool(result["task"].get("rows_left_out"))) if result["task"].get("key_fields") else None
+    task = result["task"]
+    if not task.get("key_fields"):
+        return None
+    return float(bool(task.get("rows_left_out")))
 
 
 def _any_tied_correct(result: ResultRecord) -> float | None:
-    score, tied = result["score"], _tied(result)
+    score = result["score"]
+    tied = _tied(result)
+    if tied is None:
+        return None
     correct = score.get("any_tied_correct") if tied else score["correct"]
-    return None if tied is None or correct is None else float(correct)
+    return None if correct is None else float(correct)
 
 
 def remark(result: ResultRecord) -> str | None:
     """Return a note on a question with one oracle, on the paper's query, or on questions that were skipped."""
-    task, graph = result["task"], result.get("graph", {})
+    task = result["task"]
     if task.get("rows_left_out"):
         return (
             f"{task['template']}: the paper's query returns one of several tied rows, and only this one is correct."
             f" The accuracy of {REFERENCE}, which names one of them at random, is the most that can be expected."
         )
-    if task.get("oracles", 2) == 2:
-        left_out = graph.get("left_out")
-        # Generated graphs have no names, and may be many.
-        which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
-        return f"{which} not asked: {', '.join(left_out)} (see run.json for the reasons)." if left_out else None
-    return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
+    if task.get("oracles", 2) == 1:
+        return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
+
+    graph = result.get("graph", {})
+    left_out = graph.get("left_out")
+    if not left_out:
+        return None
+    # Generated graphs have no names, and may be many.
+    which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
+    return f"{which} not asked: {', '.join(left_out)} (see run.json for the reasons)."
 
 
 def question_plots(report: "Report") -> Iterator[Plot]:
@@ -309,28 +319,55 @@ class QuestionsAnalysis(SuiteAnalysis[QuestionTask]):
 
     def scene(self, task: QuestionTask, record: ResultRecord) -> Scene:
         """Return the scene of an episode; rows are compared by their scored fields."""
-        fields = task.answer_fields
-        rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
-        any_one = task.mode != "set"
-        answer_rows = typed_rows(rows, task.target, task.scored_fields)
-        marked = [*marked_items(answer_rows, task.target, lambda row: row_set([row], task.scored_fields))][:_MOST_ROWS]
-        if any_one and any(fate == "right" for fate, _ in marked):
+        rows = [row for row in record["answer"] or () if isinstance(row, dict)]
+        answer_rows = typed_rows(rows[:_MOST_ROWS], task.target, task.scored_fields)
+        marked = list(marked_items(answer_rows, task.target, lambda row: row_set([row], task.scored_fields)))
+        marked = marked[:_MOST_ROWS]
+        is_one_enough = task.mode != "set"
+        if is_one_enough and any(fate == "right" for fate, _ in marked):
             marked = [(fate, row) for fate, row in marked if fate != "missed"]
-        # Names of labels, types and properties, which nodes may also have as a value, are not looked for.
-        names = {str(v) for name, v in task.parameters.items() if name.endswith(("label", "type", "property", "hops"))}
-        values = {str(value) for value in task.parameters.values()} - names
-        # A count is the value of no node.
-        shown = [field for field in fields if field not in task.computed_fields]
-        values_of = [(fate, row.get(field)) for fate, row in reversed(marked) for field in shown]
-        answered = {str(value): fate for fate, value in values_of if isinstance(value, str | int)}
-        note = f"Any one of {counted(len(task.target), 'row')} is correct." if any_one and len(task.target) > 1 else ""
-        table = StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
-        return walked_scene(record, trajectory_of(record), values, answered, table)
+
+        note = ""
+        if is_one_enough and len(task.target) > 1:
+            note = f"Any one of {counted(len(task.target), 'row')} is correct."
+        cells = []
+        for fate, row in marked:
+            cells.append((fate, *(row.get(field) for field in task.answer_fields)))
+        table = StateTable(task.answer_fields, tuple(cells), note)
+        return walked_scene(
+            record, trajectory_of(record), _question_values(task), _answered_values(task, marked), table
+        )
 
     async def reference(self, task: QuestionTask, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
         if not has_plan(task.template) or about.store is None or not about.store.in_process:
             return None
         return await expert_walk(EXPERT, task, about, agent)
+
+
+def _question_values(task: QuestionTask) -> set[str]:
+    """Return the values of nodes that a question names."""
+    # Nodes may have the name of a label, a type or a property as a value, too. It is not looked for.
+    values = set()
+    names = set()
+    for name, value in task.parameters.items():
+        if name.endswith(("label", "type", "property", "hops")):
+            names.add(str(value))
+        else:
+            values.add(str(value))
+    return values - names
+
+
+def _answered_values(task: QuestionTask, marked: Sequence[tuple[Fate, Row]]) -> dict[str, Fate]:
+    """Return the values of nodes in the rows of answer and target, with the fate of the first row of each."""
+    # A count is the value of no node.
+    fields = [field for field in task.answer_fields if field not in task.computed_fields]
+    fates: dict[str, Fate] = {}
+    for fate, row in reversed(marked):
+        for field in fields:
+            value = row.get(field)
+            if isinstance(value, str | int):
+                fates[str(value)] = fate
+    return fates
 
 
 def why_wrong(
@@ -341,41 +378,62 @@ def why_wrong(
     `rows` is None for a reply without a readable answer; `proven` are the rows of answer and target that the tool
     results prove, None if that is unknown.
     """
-    target, answered = row_set(task.target, task.scored_fields), row_set(rows or (), task.scored_fields)
-    sufficient = proven is not None and (target <= proven if task.mode == "set" else bool(target & proven))
+    target = row_set(task.target, task.scored_fields)
+    answered = row_set(rows or (), task.scored_fields)
+    is_target_proven = False
+    if proven is not None:
+        is_target_proven = target <= proven if task.mode == "set" else bool(target & proven)
+
     reply = strip_thinking(trajectory.reply)
-    in_form = rows and not missing_fields(rows, task.scored_fields)
-    if not in_form and (sufficient or proven is None) and names_target(task, reply):
+    has_form = rows and not missing_fields(rows, task.scored_fields)
+    if not has_form and (is_target_proven or proven is None) and names_target(task, reply):
         return "wrong_form"
     if not start_found(task, trajectory):
         return "wrong_start"
     if not rows:
         return "unreadable" if rows is None and reply.strip() else "no_answer"
-    if proven is not None:
-        plain = [field for field in task.scored_fields if field not in task.computed_fields]
-        values = (row[field] for row in rows for field in plain if row.get(field) is not None)
-        if not answered <= proven and not all(map(tool_evidence(trajectory).holds, values)):
-            return "invented"
-    if sufficient:
+    if proven is not None and not answered <= proven and _has_invented(task, trajectory, rows):
+        return "invented"
+    if is_target_proven:
         return "misread"
     return "extra_rows" if answered - target else "missing_rows"
 
 
+def _has_invented(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> bool:
+    """Return True if a value of an answer, other than a count, is in no tool result."""
+    evidence = tool_evidence(trajectory)
+    for row in rows:
+        for field in task.scored_fields:
+            value = row.get(field)
+            if field not in task.computed_fields and value is not None and not evidence.holds(value):
+                return True
+    return False
+
+
 def names_target(task: QuestionTask, text: str) -> bool:
     """Return True if a text contains the values of every row of the target, or of one if one is enough."""
-    holds = Evidence([text]).holds
-    rows = ([row[field] for field in task.scored_fields if row.get(field) is not None] for row in task.target)
-    named = (bool(values) and all(map(holds, values)) for values in rows)
-    return all(named) if task.mode == "set" else any(named)
+    evidence = Evidence([text])
+
+    def is_named(row: Row) -> bool:
+        values = [row[field] for field in task.scored_fields if row.get(field) is not None]
+        return bool(values) and all(evidence.holds(value) for value in values)
+
+    if task.mode == "set":
+        return all(is_named(row) for row in task.target)
+    return any(is_named(row) for row in task.target)
 
 
 def start_found(task: QuestionTask, trajectory: Trajectory) -> bool:
     """Return False if no accepted call names a start node of the question, and no result shows it."""
     calls = [result for result in trajectory.results if not result.is_note and not result.final]
-    accepted = (result for result in calls if result.error is None)
-    seen = Evidence(text for result in accepted for text in (result.call.arguments, result.content))
-    starts = [value for name, value in task.parameters.items() if is_key(name)]
-    return not calls or all(map(seen.holds, starts))
+    if not calls:
+        return True
+    texts = []
+    for result in calls:
+        if result.error is None:
+            texts += [result.call.arguments, result.content]
+    evidence = Evidence(texts)
+    return all(evidence.holds(value) for name, value in task.parameters.items() if is_key(name))
 
 
 def table_4() -> Reference:
@@ -388,7 +446,8 @@ def table_4() -> Reference:
 def tables_2_and_3() -> Reference:
     """Return the paper's figures overall, by category and by kind of question."""
     paper = report_file("graphwalk-paper")
-    table_3, players = pl.DataFrame(paper["table_3_correct_of_10_by_question"]), ["model", "setting"]
+    table_3 = pl.DataFrame(paper["table_3_correct_of_10_by_question"])
+    players = ["model", "setting"]
     by_question = table_3.unpivot(index=players, variable_name="question", value_name="correct")
     by_question = by_question.with_columns(scored=pl.lit(10))
     category = pl.col("question").replace_strict({name: kind.category for name, kind in shipped_kinds().items()})
@@ -396,8 +455,8 @@ def tables_2_and_3() -> Reference:
     by_category = grouped.agg(pl.col("correct", "scored").sum())
     accuracy = (100 * pl.col("correct") / pl.col("scored")).round(2)
     groups = {
-        grouping: tuple(table.with_columns(accuracy=accuracy).to_dicts())
-        for grouping, table in (("category", by_category), ("question", by_question))
+        "category": tuple(by_category.with_columns(accuracy=accuracy).to_dicts()),
+        "question": tuple(by_question.with_columns(accuracy=accuracy).to_dicts()),
     }
     overall = tuple(paper["table_2_questions"])
     return Reference(f"{paper['source']}, Tables 2 and 3", tuple(paper["notes"]), overall, groups)
@@ -413,39 +472,57 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     ties = 1 + len(task.get("rows_left_out", ()))
     rows = valid_rows(result)
     if rows:
-        any_one = task.get("mode", "set") != "set"
-        yield baseline_result(result, CHANCE, _random_row(target / rows, target, any_one, ties))
-    yield from expert_result(result, _random_row(1 / ties, 1, True, ties) if ties > 1 else dict(_ALL_RIGHT))
+        is_one_enough = task.get("mode", "set") != "set"
+        chance = _random_row(target / rows, 1 if is_one_enough else target, ties)
+        yield baseline_result(result, CHANCE, chance)
+    expert = _random_row(1 / ties, 1, ties) if ties > 1 else dict(_ALL_RIGHT)
+    yield from expert_result(result, expert)
 
 
 def right_answers(result: ResultRecord) -> list[str]:
     """Return the target of a question, or each of its rows if one is enough, as texts."""
     task = result["task"]
-    rows = sorted(map(repr, row_set(task.get("gold", ()), task.get("scored_fields", ()))))
-    answers = [repr(rows)] if task.get("mode", "set") == "set" else rows
-    return [short_answer(answer) for answer in answers if rows]
+    rows = sorted(repr(row) for row in row_set(task.get("gold", ()), task.get("scored_fields", ())))
+    if not rows:
+        return []
+    if task.get("mode", "set") == "set":
+        return [short_answer(repr(rows))]
+    return [short_answer(row) for row in rows]
 
 
 def valid_rows(result: ResultRecord) -> int | None:
     """Return the number of rows with the requested form, or None if it is unknown."""
-    task, graph = result["task"], result.get("graph", {})
+    task = result["task"]
     if task.get("candidates"):
         return int(task["candidates"])
     kind = shipped_kinds().get(task["template"])
-    sizes = [graph.get(size) for size in kind.chance] if kind else []
+    if kind is None:
+        return None
+    # ("relationships",) for a count of relationships, which is any number up to that of the graph
+    graph = result.get("graph", {})
+    sizes = [graph.get(size) for size in kind.chance]
     return prod(sizes) if sizes and all(sizes) else None
 
 
-def _random_row(hit: float, target: int, any_one: bool, ties: int) -> dict[str, Any]:
+def _random_row(hit: float, needed_rows: int, ties: int) -> dict[str, Any]:
     """Return the expected score of one row that is correct with probability `hit`, like each of the `ties`."""
-    needed = 1 if any_one else target
-    right = hit if needed == 1 else 0.0
-    rates = {"precision": hit, "recall": hit / needed, "f1": hit * 2 / (1 + needed), "false_positives": 1 - hit}
-    return {"correct": right, "strict_correct": right, "any_tied_correct": right * ties, **rates}
+    right = hit if needed_rows == 1 else 0.0
+    return {
+        "correct": right,
+        "strict_correct": right,
+        "any_tied_correct": right * ties,
+        "precision": hit,
+        "recall": hit / needed_rows,
+        "f1": hit * 2 / (1 + needed_rows),
+        "false_positives": 1 - hit,
+    }
 
 
 _ALL_RIGHT = {
-    **dict.fromkeys(("correct", "strict_correct"), True),
-    **dict.fromkeys(("precision", "recall", "f1"), 1.0),
+    "correct": True,
+    "strict_correct": True,
+    "precision": 1.0,
+    "recall": 1.0,
+    "f1": 1.0,
     "false_positives": 0,
 }
