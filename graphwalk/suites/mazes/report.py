@@ -222,15 +222,22 @@ class MazesAnalysis(SuiteAnalysis[MazeTask]):
     def scene(self, task: MazeTask, record: ResultRecord) -> Scene:
         """Return the grid with the visited cells, the walls that were called, and the answered path."""
         maze = task.maze
-        trajectory, score = trajectory_of(record), record["score"]
+        trajectory = trajectory_of(record)
+        score = record["score"]
+        fate: Fate = "wrong"
         if score is None:
             outcome = f"failed: {record['exit_status']}"
+        elif score["correct"]:
+            outcome = "valid path"
+            fate = "right"
         else:
-            outcome = "valid path" if score["correct"] else score["error_class"].replace("_", " ")
-        calls = [(turn, result) for turn, one in enumerate(trajectory.turns, 1) for result in one.results]
-        steps = [_step(maze, turn, number, result) for number, (turn, result) in enumerate(calls, 1)]
+            outcome = score["error_class"].replace("_", " ")
+
+        steps: list[SceneStep] = []
+        for turn_number, turn in enumerate(trajectory.turns, 1):
+            for result in turn.results:
+                steps.append(_step(maze, turn_number, len(steps) + 1, result))
         steps.append(SceneStep(f"answer: {outcome}", len(trajectory.turns), sort="answer"))
-        fate: Fate = "right" if score is not None and score["correct"] else "wrong"
         rows = ((fate, " ".join(record["answer"])),) if record["answer"] else ()
         note = f"Every valid path is correct; a shortest one has {maze.shortest_path_length} steps."
         return scene_of(
@@ -245,17 +252,25 @@ class MazesAnalysis(SuiteAnalysis[MazeTask]):
 
 def _grounded_share(maze: Maze, path: Sequence[int], trajectory: Trajectory) -> float | None:
     """Return the share of steps in tool results, or None if only other tools were used."""
-    shown: dict[str, set[str]] = {}  # visited cell → cells in its result, which counts here, not the maze
+    # Visited cell → open cells beside it: {"12": {"11", "13"}}. What its result shows counts, not the maze.
+    shown: dict[str, set[str]] = {}
     for result in trajectory.results_read:
-        if result.error is None and (cell := called_cell(maze, result)) is not None:
+        cell = called_cell(maze, result) if result.error is None else None
+        if cell is not None:
             rows = read_rows(result.content) or []
             shown[str(cell)] = {str(row["key"]) for row in rows if "key" in row}
-    if not shown and any(map(shows_data, trajectory.results_read)):
+    if not shown and any(shows_data(result) for result in trajectory.results_read):
         return None
-    if len(path) == 1:
-        return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
-    steps = [(str(one), str(other)) for one, other in pairwise(path)]
-    return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
+
+    cells = [str(cell) for cell in path]
+    if len(cells) == 1:
+        is_shown = cells[0] in shown or any(cells[0] in beside for beside in shown.values())
+        return float(is_shown)
+    shown_steps = 0
+    for one, other in pairwise(cells):
+        if other in shown.get(one, ()) or one in shown.get(other, ()):
+            shown_steps += 1
+    return shown_steps / (len(cells) - 1)
 
 
 def _step(maze: Maze, turn: int, number: int, result: ToolResult) -> SceneStep:
