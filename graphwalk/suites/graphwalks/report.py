@@ -65,8 +65,8 @@ _GROUPS = (
     columns.INFRASTRUCTURE_FAILURES,
     columns.GRAPHS,
 )
-_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
-"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
+_LONGEST_SHORT_PROMPT = 320_000
+"""Characters of the longest prompt of 0–128k tokens; the next longer one has more than 256k tokens."""
 
 
 class GraphwalksExplanation(Explanation):
@@ -96,12 +96,6 @@ class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
     def explain(
         self, task: GraphwalksTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
     ) -> GraphwalksExplanation:
-        error: ErrorClass | None = None
-        if answer is None:
-            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
-        elif not score["correct"]:
-            nodes, target = {*answer}, {*task.target}
-            error = "extra_nodes" if nodes > target else "missing_nodes" if nodes < target else "other_nodes"
         unproven = ""
         if score["correct"]:
             missing = _search(task, trajectory.results_read).missing
@@ -110,7 +104,7 @@ class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
         return GraphwalksExplanation(
             proven=proven_by(setting, score, unproven),
             unproven=unproven if setting == "tools" else "",
-            error_class=error,
+            error_class=_why_wrong(task, trajectory, answer, score),
         )
 
     def potential(self, task: GraphwalksTask, trajectory: Trajectory) -> float:
@@ -121,10 +115,26 @@ class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
         return _search(task, trajectory.results).share
 
     def scene(self, task: GraphwalksTask, record: ResultRecord) -> Scene:
-        target, answer = {*task.target}, {*(record["answer"] or ())}
+        target = set(task.target)
+        answer = set(record["answer"] or ())
         fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
-        fates |= {key: "right" if key in target else "wrong" for key in answer}
+        for key in answer:
+            fates[key] = "right" if key in target else "wrong"
         return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
+
+
+def _why_wrong(task: GraphwalksTask, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> ErrorClass | None:
+    if answer is None:
+        return "wrong_form" if visible_text(trajectory.reply) else "no_answer"
+    if score["correct"]:
+        return None
+    nodes = set(answer)
+    target = set(task.target)
+    if nodes > target:
+        return "extra_nodes"
+    if nodes < target:
+        return "missing_nodes"
+    return "other_nodes"
 
 
 def right_answers(result: ResultRecord) -> list[str]:
@@ -168,4 +178,7 @@ def _search(task: GraphwalksTask, results: Sequence[ToolResult]) -> _Search:
 
 
 def _problem(result: ResultRecord) -> str:
-    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
+    """Return the problem with the published band of its prompt: "bfs 0–128k"."""
+    task = result["task"]
+    band = "0–128k" if task["prompt_chars"] <= _LONGEST_SHORT_PROMPT else "256k–1M"
+    return f"{task['template']} {band}"

@@ -38,8 +38,12 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     The nodes are those with a name in the question; if there are none, with its other words.
     """
     try:
-        rows = (yield from _search(_names(question))) or (yield from _search(_phrases(question)))
-        calls = [_look_up(tool, row) for row in rows for tool in (_NODES, _NEIGHBORS)]
+        rows = yield from _search(_names(question))
+        if not rows:
+            rows = yield from _search(_phrases(question))
+        calls = []
+        for row in rows:
+            calls += [_look_up(_NODES, row), _look_up(_NEIGHBORS, row)]
         results = (yield list(calls)) if calls else []
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything.", []
@@ -49,9 +53,14 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     for ask, text in zip(calls, results, strict=True):
         for row in read_rows(text) or ():
             seen.add(row, ask)
-    parts = [_describe(row, seen, question) for row in rows]
-    lines = [_INTRODUCTION, *(line for own_lines, *_ in parts for line in own_lines)]
-    values, neighbors = ([item for part in parts for item in part[place]] for place in (1, 2))
+    lines = [_INTRODUCTION]
+    values: list[Any] = []
+    neighbors: list[Any] = []
+    for row in rows:
+        own_lines, own_values, own_neighbors = _describe(row, seen, question)
+        lines += own_lines
+        values += own_values
+        neighbors += own_neighbors
     return "\n".join(lines), values or neighbors
 
 
@@ -94,7 +103,8 @@ class _Seen:
 
 def _describe(row: Row, seen: _Seen, question: str) -> tuple[list[str], list[Any], list[Any]]:
     """Return lines about a node, and the values and neighbours that the question names."""
-    key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
+    key = row[KEY]
+    labels = ":".join(labels_in(row, "label") or ())
     value = row["value"] if isinstance(row["value"], str) else key
     words = set(words_of(folded(question))).difference(words_of(folded(value)))
     properties: Mapping[str, Any] = seen.nodes[key].properties if key in seen.nodes else {}
@@ -106,26 +116,36 @@ def _describe(row: Row, seen: _Seen, question: str) -> tuple[list[str], list[Any
     for link in named or links:
         source, target = seen.nodes[link.source], seen.nodes[link.target]
         lines.append(f"- {name_of(source)} [{source.key}] {link.type} {name_of(target)} [{target.key}]")
-    items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
-    ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
-    return lines, items, [end.properties.get("name", end.key) for end in ends]
+
+    items: list[Any] = []
+    for held in values.values():
+        items += held if isinstance(held, list) else [held]
+    neighbors = []
+    for link in named:
+        end = seen.nodes[link.target if link.source == key else link.source]
+        neighbors.append(end.properties.get("name", end.key))
+    return lines, items, neighbors
 
 
 def _names_one_of(words: Iterable[str], name: str) -> bool:
     """Return True if a word and a part of the name begin alike: "own" and OWNS."""
     parts = [part for part in re.split(r"[\W_]+", name.lower()) if len(part) >= _SHORTEST]
-    return any(
-        len(word) >= _SHORTEST and (word.startswith(part) or part.startswith(word)) for word in words for part in parts
-    )
+    for word in words:
+        if len(word) >= _SHORTEST and any(word.startswith(part) or part.startswith(word) for part in parts):
+            return True
+    return False
 
 
 def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
     """Return the best matches, those of the longest texts first; a short text must be equal to a value."""
     results = (yield [Ask(_SEARCH, {"text": text}) for text in texts]) if texts else []
-    equal, alike = dict[str, Row](), dict[str, Row]()
+    equal: dict[str, Row] = {}
+    alike: dict[str, Row] = {}
     for text, result in sorted(zip(texts, results, strict=True), key=lambda pair: -len(pair[0])):
-        nodes = read_rows(result) or []
-        for row in (row for row in nodes if row["match"] == nodes[0]["match"]):
+        rows = read_rows(result) or []
+        for row in rows:
+            if row["match"] != rows[0]["match"]:
+                continue  # the first row is of the best kind of match
             if row["match"] in _EQUAL:
                 equal.setdefault(row[KEY], row)
             elif len(text) >= _SPECIFIC:
@@ -142,8 +162,11 @@ def _names(question: str) -> list[str]:
 
 def _phrases(question: str) -> list[str]:
     """Return the words of a question, alone and several together, the longest first."""
-    words, sizes = re.findall(r"\w+", question), range(_LONGEST_PHRASE, 0, -1)
-    phrases = [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
+    words = re.findall(r"\w+", question)
+    phrases = []
+    for size in range(_LONGEST_PHRASE, 0, -1):
+        for start in range(len(words) - size + 1):
+            phrases.append(" ".join(words[start : start + size]))
     return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
 
 

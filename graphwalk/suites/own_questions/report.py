@@ -1,5 +1,6 @@
 """Your own questions: evidence, scenes and report."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
 from graphwalk.analysis.report.text_table import Column, one_decimal
 from graphwalk.analysis.scene import Scene, trajectory_of
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
+from graphwalk.graphs.values import Row
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.own_questions.proof import unproven_because
@@ -82,14 +84,13 @@ class OwnQuestionsAnalysis(SuiteAnalysis[OwnQuestionTask]):
 
     def _grounded(self, task: OwnQuestionTask, setting: str, trajectory: Trajectory, answer: Any) -> float | None:
         """Return the share of the texts of an answer that are in results; None without tools or texts."""
-        seen = tool_evidence(trajectory)
-        rows = (answer or [])[:_MOST_ROWS]
-        texts = [row[field] for row in rows for field in task.fields if isinstance(row.get(field), str)]
-        if setting == "no_tools" or not any(
-            isinstance(row[field], str) for row in task.target for field in task.fields
-        ):
+        if setting == "no_tools" or not _texts(task.target, task.fields):
             return None
-        return sum(map(seen.holds, texts)) / len(texts) if texts else None
+        texts = _texts((answer or [])[:_MOST_ROWS], task.fields)
+        if not texts:
+            return None
+        evidence = tool_evidence(trajectory)
+        return sum(evidence.holds(text) for text in texts) / len(texts)
 
     def potential(self, task: OwnQuestionTask, trajectory: Trajectory) -> float | None:
         """Return the share of the target's rows whose texts are in results of calls that do not name them.
@@ -97,9 +98,31 @@ class OwnQuestionsAnalysis(SuiteAnalysis[OwnQuestionTask]):
         A list of more values than the target has rows does not count: it tells none of them apart. None if the
         target has no rows, or values other than texts, which a query may compute.
         """
-        texts = [[row[field] for field in task.fields] for row in task.target]
-        if not texts or not all(isinstance(text, str) for row in texts for text in row):
+        rows = task.target
+        has_only_texts = len(_texts(rows, task.fields)) == len(rows) * len(task.fields)
+        if not rows or not has_only_texts:
             return None
-        most = len(texts)
-        is_shown = found_values(one for one in trajectory.results if one.call.name != VALUES or (one.rows or 0) <= most)
-        return sum(all(is_shown(text, *task.names.get(text, ())) for text in row) for row in texts) / len(texts)
+
+        results = []
+        for result in trajectory.results:
+            is_long_list = result.call.name == VALUES and (result.rows or 0) > len(rows)
+            if not is_long_list:
+                results.append(result)
+        is_shown = found_values(results)
+        shown_rows = 0
+        for row in rows:
+            # {"value": "h1"} is shown by "h1", and by "Bergen" if no other node has this name
+            if all(is_shown(row[field], *task.names.get(row[field], ())) for field in task.fields):
+                shown_rows += 1
+        return shown_rows / len(rows)
+
+
+def _texts(rows: Iterable[Row], fields: Iterable[str]) -> list[str]:
+    """Return the values of rows that are texts."""
+    texts = []
+    for row in rows:
+        for field in fields:
+            value = row.get(field)
+            if isinstance(value, str):
+                texts.append(value)
+    return texts
