@@ -263,11 +263,11 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
             with_states.add(trace)
         golds.setdefault(trace, {})[step] = task["gold"]
         # Most of the trajectory is left out: it is too large to keep.
-        episode = {name: result[name] for name in _RECORD_FIELDS}
-        episode["task"] = {name: task[name] for name in _TASK_FIELDS}
-        episode["task"]["graph_digest"] = graphs[trace]
-        episode["trajectory"] = {"error": result.get("trajectory", {}).get("error")}
-        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = episode
+        short_record = {name: result[name] for name in _RECORD_FIELDS}
+        short_record["task"] = {name: task[name] for name in _TASK_FIELDS}
+        short_record["task"]["graph_digest"] = graphs[trace]
+        short_record["trajectory"] = {"error": result.get("trajectory", {}).get("error")}
+        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = short_record
     for (_, setting, _, trace), episodes in traces.items():
         gold = golds[trace]
         copies = _scores_of_copies(next(iter(episodes.values())), gold) if trace in with_states else {}
@@ -413,7 +413,9 @@ def _nodes(algorithm: str, item: Any) -> tuple[int, ...]:
         return (form,)
     if algorithm == "dfs":  # the nodes of a component
         return tuple(form)
-    return form[:2]  # two nodes, with a weight or a distance
+    # two nodes, with a weight or a distance
+    source, target, *_ = form
+    return source, target
 
 
 def _table(algorithm: str, marked: Sequence[tuple[Fate, Any]]) -> StateTable:

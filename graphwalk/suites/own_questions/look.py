@@ -52,7 +52,7 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     seen = _Seen()
     for ask, text in zip(calls, results, strict=True):
         for row in read_rows(text) or ():
-            seen.add(row, ask)
+            seen.add(row, ask.tool)
     lines = [_INTRODUCTION]
     values: list[Any] = []
     neighbors: list[Any] = []
@@ -73,14 +73,14 @@ class _Seen:
         self._looks: set[tuple[str, str, str, str]] = set()
         """Type, source, target and text of the properties of each relationship: both of its ends may show it."""
 
-    def add(self, row: Row, ask: Ask) -> None:
+    def add(self, row: Row, tool: str) -> None:
         """Add what a row of one of the two look-ups shows."""
         # {"label": "Harbour", "properties": {"key": "h1", "name": "Bergen"}}
-        if ask.tool == _NODES:
+        if tool == _NODES:
             self._add_node(row.get("properties"))
             return
 
-        link = relationship_in(row, ask.arguments["label"])
+        link = relationship_in(row, label="")  # no label is read of what was seen
         if link is None:
             return
         self._add_node({KEY: link.centre})
