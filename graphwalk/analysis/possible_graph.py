@@ -17,6 +17,7 @@ relationship to b1 and to each further B node.
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, NamedTuple, cast
 
 from graphwalk.analysis.observed import LookUp, ObservedGraph, RelationshipPart, schema_pairs
@@ -99,11 +100,12 @@ class PossibleGraph:
     _nodes: list[_PossibleNode] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        asked = [value for value in self.parameters.values() if isinstance(value, SCALARS)]
-        self._asked = {value_order(value): value for value in asked}
-        self._look_ups = [
-            one for one in self.observed.look_ups() if one.property != KEY and value_order(one.value) in self._asked
-        ]
+        scalars = [value for value in self.parameters.values() if isinstance(value, SCALARS)]
+        self._question_values = {value_order(value): value for value in scalars}
+        self._look_ups = []
+        for look_up in self.observed.look_ups():
+            if look_up.property != KEY and value_order(look_up.value) in self._question_values:
+                self._look_ups.append(look_up)
         self._excluded = self._excluded_values()
         self._searched = {(label, value_order(text)) for label, text in self.observed.searched_texts()}
         self._shown_parts = self.observed.shown_of_nodes()
@@ -144,16 +146,23 @@ class PossibleGraph:
 
     def _excluded_values(self) -> frozenset[tuple[str, str, Any]]:
         """Return label, property and value that an unseen node has not, or only as a node of its own in this graph."""
+        # All A nodes with {"hue": "red"} were looked up: an unseen A node has another hue.
         excluded = {(one.label, one.property, value_order(one.value)) for one in self._look_ups}
+        # The hues of A nodes were listed, and "red" is none of them.
         for (label, name), listed in self.observed.listed_values().items():
             existing = {value_order(value) for value in listed}
-            excluded.update((label, name, order) for order in self._asked.keys() - existing)
+            for order in self._question_values.keys() - existing:
+                excluded.add((label, name, order))
         return frozenset(excluded)
 
     def _find_open_labels(self) -> set[str]:
         """Return the labels that nodes may have which no result shows."""
-        labels = {label for source, _, target in self._pairs for label in (source, target)}
-        labels.update(str(value) for name, value in self.parameters.items() if name.endswith("label"))
+        labels = set()
+        for source, _, target in self._pairs:
+            labels |= {source, target}
+        for name, value in self.parameters.items():
+            if name.endswith("label"):
+                labels.add(str(value))
         return labels - self.observed.complete_labels
 
     def _is_complete(self, key: str) -> bool:
@@ -183,9 +192,10 @@ class PossibleGraph:
         parts = frozenset(self._shown_parts.get(node.key, ()))
         if self._is_closed("walked", node.key):
             parts |= {RelationshipPart()}
+        # Two nodes of which the same is known are alike, unless the question names one of them.
         look = (labels, parts, is_read, str(sorted(dict(properties).items())))
-        is_asked = value_order(node.key) in self._asked
-        self._nodes.append(_PossibleNode(node.key, labels, properties, parts, None if is_asked else look))
+        is_in_question = value_order(node.key) in self._question_values
+        self._nodes.append(_PossibleNode(node.key, labels, properties, parts, None if is_in_question else look))
         if not is_read:
             self._add_with_values(node.key, labels, dict(properties), parts)
 
@@ -246,7 +256,9 @@ class PossibleGraph:
     def _relationships(self) -> list[Relationship] | None:
         """Return the observed relationships and the possible ones; None if these are too many."""
         relationships = self._seen_relationships()
-        related = {end for link in relationships for end in (link.source, link.target)}
+        related = set()
+        for link in relationships:
+            related |= {link.source, link.target}
         nodes = self._different_nodes(related)
         possible: set[tuple[str, str, str]] = set()
         for source_label, type_, target_label in self._pairs:
@@ -254,9 +266,9 @@ class PossibleGraph:
             targets = [node.key for node in nodes if target_label in node.labels and node.is_open(type_, "incoming")]
             if len(possible) + len(sources) * len(targets) > _MOST_POSSIBLE / _COPIES:
                 return None
-            possible.update((source, type_, target) for source in sources for target in targets)
+            possible.update(product(sources, (type_,), targets))
         for source, type_, target in possible:
-            relationships.extend(Relationship(type_, source, target, PartlyKnown({})) for _ in range(_COPIES))
+            relationships += [Relationship(type_, source, target, PartlyKnown({})) for _ in range(_COPIES)]
         return relationships
 
     def _seen_relationships(self) -> list[Relationship]:
