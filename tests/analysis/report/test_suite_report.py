@@ -13,10 +13,10 @@ COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     report = analysis_of(suite_named(name)).report()
     measures = {measure.name for measure in report.measures} | COUNTED_BY_EVERY_REPORT
-    columns = [*report.columns, *report.group_columns, *report.causes]
+    columns = [*report.columns, *report.group_columns]
     columns += [*(report.paper_columns or ()), *(report.paper_group_columns or ())]
     columns += [column for table in report.player_tables.values() for column in table]
-    assert {column.field for column in columns} <= measures
+    assert {column.field for column in (*columns, *report.causes)} <= measures
     assert all(column.legend for column in columns)
 
 
@@ -33,3 +33,5 @@ def test_every_cause_of_a_score_has_one_column(name: str) -> None:
     analysis = analysis_of(suite_named(name))
     columns = [column.field for column in analysis.report().causes]
     assert sorted(columns) == sorted(causes_of(analysis.explanation_type.model_fields))
+    has_own_columns = name != "graphwalks"
+    assert all(bool(column.legend) == has_own_columns for column in analysis.report().causes)
