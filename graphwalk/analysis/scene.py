@@ -35,7 +35,7 @@ _LEGEND: Mapping[Fate, str] = {
     "missed": "observed but missing from the answer",
     "": "not used",
 }
-"""What the colour of a node means in a walk through a graph."""
+"""Fate → the meaning of its colour in a walk through a graph."""
 MOST_USED = 40
 """Nodes of the evidence that the terminal shows."""
 _MOST_COMPARED = 2_000

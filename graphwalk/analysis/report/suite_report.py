@@ -129,7 +129,7 @@ class SuiteReport:
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
     task_word: str = "question"
-    """What a task is called: "question", "maze", …"""
+    """The word for a task: "question", "maze", …"""
     causes: tuple[Column, ...] = ()
     paper_columns: tuple[Column, ...] | None = None
     paper_group_columns: tuple[Column, ...] | None = None

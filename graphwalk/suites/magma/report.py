@@ -128,7 +128,7 @@ _NOTES = (
     "repeat the previous state: over the states after the first one, with the correct state before each.",
 )
 _LEGEND = {"right": "correct answer", "wrong": "wrong answer", "missed": "missing from the answer"}
-"""What the colour of a node or an edge means in the picture of a state."""
+"""Fate → the meaning of its colour in the picture of a state."""
 _COLUMNS = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
 """Algorithm → columns of a table of the items of its states."""
 _PAPER = "Taylor et al., arXiv 2410.22597, exact match by graph size"

@@ -130,7 +130,7 @@ _LEGEND = {
     "answer": "answer",
     "leap": "invalid step: cells are not adjacent",
 }
-"""What the marks in the picture of a maze mean."""
+"""Mark in the picture of a maze → its meaning."""
 
 
 def _of_graph(name: str) -> Callable[[ResultRecord], Any]:
