@@ -13,7 +13,7 @@ They are versioned: a name that goes, or changes what it means, is announced in 
     player      Ask Player Policy flawed read_rows
     kind        GraphIndex KEY Plan PythonPart Rows Walker
     tool        GRAPH_TOOLS Toolbox ToolResult
-    analysis    SuiteAnalysis Explanation SuiteReport
+    analysis    SuiteAnalysis Explanation SuiteReport Grouping Column PLAIN_COLUMNS one_decimal
     export      Episodes Result
 
 The analysis, the export and the checks are imported when they are used: a run needs none of them.
@@ -54,17 +54,21 @@ from graphwalk.variables import Variables
 
 if TYPE_CHECKING:
     from graphwalk.analysis.exports.tables import Episodes
-    from graphwalk.analysis.report.suite_report import SuiteReport
+    from graphwalk.analysis.report.columns import PLAIN_COLUMNS
+    from graphwalk.analysis.report.suite_report import Grouping, SuiteReport
+    from graphwalk.analysis.report.text_table import Column, one_decimal
     from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis
     from graphwalk.testing import check_model, check_store, check_suite
 
 __all__ = [
     "GRAPH_TOOLS",
     "KEY",
+    "PLAIN_COLUMNS",
     "AgentConfig",
     "AnswerForm",
     "Ask",
     "CallOptions",
+    "Column",
     "ConfigError",
     "Database",
     "EmbeddedDatabase",
@@ -75,6 +79,7 @@ __all__ = [
     "GraphInstance",
     "GraphSpec",
     "GraphStore",
+    "Grouping",
     "Identifiers",
     "LoadedGraph",
     "Message",
@@ -122,6 +127,7 @@ __all__ = [
     "generate_graph",
     "graph_prompt",
     "keys_as_answer",
+    "one_decimal",
     "open_database",
     "read_rows",
     "render_text",
@@ -134,6 +140,10 @@ _IMPORTED_WHEN_USED = {
     "Explanation": "graphwalk.analysis.suite_analysis",
     "SuiteAnalysis": "graphwalk.analysis.suite_analysis",
     "SuiteReport": "graphwalk.analysis.report.suite_report",
+    "Grouping": "graphwalk.analysis.report.suite_report",
+    "Column": "graphwalk.analysis.report.text_table",
+    "one_decimal": "graphwalk.analysis.report.text_table",
+    "PLAIN_COLUMNS": "graphwalk.analysis.report.columns",
     "check_model": "graphwalk.testing",
     "check_store": "graphwalk.testing",
     "check_suite": "graphwalk.testing",

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graphwalk.analysis.evidence import Evidence, shows_data
+from graphwalk.analysis.observed import ObservedGraph, observed_graph
 from graphwalk.analysis.report.text_table import plain
 from graphwalk.analysis.scene import MOST_USED, Fate, Scene, StateTable, paths_to_nearest, walked_scene
 from graphwalk.graphs.graph import KEY, Node, Relationship
+from graphwalk.graphs.names import name_of
 from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.stores.search import folded, words_of
 from graphwalk.tools.encodings import split_notes
-from graphwalk.tools.observed import Evidence, ObservedGraph, name_of, observed_graph, shows_data
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 """Keys in square brackets, but no link of Markdown."""

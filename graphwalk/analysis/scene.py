@@ -7,14 +7,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
-from graphwalk.config.resources import YamlFile, data_path
+from graphwalk.analysis.observed import ObservedGraph
 from graphwalk.errors import counted
 from graphwalk.graphs.answers import parse_json, parse_object
 from graphwalk.graphs.graph import KEY, Node
+from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
 from graphwalk.models.chat import from_dict
 from graphwalk.models.text_calls import find_calls
@@ -22,12 +22,20 @@ from graphwalk.models.trajectory import ToolResult, Trajectory, Turn
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
 from graphwalk.tools.encodings import decode_notes, read_rows
-from graphwalk.tools.observed import ObservedGraph, name_of
 
 Fate = Literal["", "asked", "way", "right", "wrong", "missed"]
 """State of an element: "" none; "asked" part of the question; "way" on the path to the answer; "right" answered and
 in the target; "wrong" answered only; "missed" in the target only.
 """
+_LEGEND: Mapping[Fate, str] = {
+    "asked": "in the question",
+    "way": "on the path",
+    "right": "correct answer",
+    "wrong": "wrong answer",
+    "missed": "observed but missing from the answer",
+    "": "not used",
+}
+"""Fate → the meaning of its colour in a walk through a graph."""
 MOST_USED = 40
 """Nodes of the evidence that the terminal shows."""
 _MOST_COMPARED = 2_000
@@ -255,13 +263,6 @@ def marked_items(
     yield from (("missed", item) for item in target if form(item) not in forms)
 
 
-@cache
-def scene_texts(suite: str) -> Mapping[str, Any]:
-    """Return the texts of scenes in templates/reports/SUITE.yaml."""
-    texts: Mapping[str, Any] = YamlFile.read(data_path("templates") / "reports" / f"{suite}.yaml").data["scene"]
-    return texts
-
-
 def walked_scene(
     record: ResultRecord,
     trajectory: Trajectory,
@@ -280,6 +281,7 @@ def walked_scene(
     if steps:
         is_highlighted = not {"right", "wrong", "missed"}.isdisjoint(fates.values())
         steps.append(SceneStep("evidence of the answer" if is_highlighted else "the answer", len(trajectory.turns)))
+    used_fates = set(fates.values())
     return scene_of(
         record,
         trajectory,
@@ -287,7 +289,7 @@ def walked_scene(
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, since["nodes"], fates)),
         links=tuple(_links(seen, since["links"], fates, answered)),
-        legend={fate: text for fate, text in scene_texts("shared")["legend"].items() if fate in set(fates.values())},
+        legend={fate: text for fate, text in _LEGEND.items() if fate in used_fates},
     )
 
 

@@ -1,28 +1,19 @@
 """Explanations of the episodes of a suite: evidence, causes, potentials, scenes, and the layout of its report.
 
-To add one for a suite of another package, name its module in `Suite.analysis` and define a class `Analysis` in it.
+To add one, derive a class from `SuiteAnalysis` and return it in `Suite.analysis_type`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from graphwalk.analysis.answer_evidence import answer_scene
-from graphwalk.analysis.report.suite_report import (
-    PROVEN,
-    Grouping,
-    Reader,
-    SuiteReport,
-    causes_of,
-    layout,
-    measures_of,
-    own_measures,
-    report_file,
-)
+from graphwalk.analysis.report.columns import PLAIN_COLUMNS
+from graphwalk.analysis.report.measures import EFFORT, OUTCOME, QUALITY, TARGET_SIZE, cause_measures, own_measures
+from graphwalk.analysis.report.suite_report import ACCURACY, PROVEN, Grouping, SuiteReport
 from graphwalk.analysis.report.text_table import Column, integer, two_decimals
 from graphwalk.analysis.scene import Scene, scene_of, trajectory_of
 from graphwalk.config.agent import AgentConfig
@@ -34,6 +25,9 @@ from graphwalk.sanitise import quote
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
 from graphwalk.suites.suite import Player, Score, Suite, T, refuse_fields
+
+_GROUP_COLUMNS = 8
+"""The first columns of a table, which the breakdowns of it have too."""
 
 
 class Explanation(BaseModel):
@@ -81,40 +75,33 @@ class SuiteAnalysis(Generic[T]):
     def __init__(self, suite: Suite[Any, T]) -> None:
         self.suite = suite
 
-    def report(self) -> SuiteReport:
-        """Return the measures of the suite and the layout of its report."""
-        return self.declared()
-
-    def declared(self, readers: Mapping[str, Reader] = {}, **behaviour: Any) -> SuiteReport:
-        """Return the report of templates/reports/SUITE.yaml; without this file, one that fits any suite.
-
-        The latter has outcome, quality and effort, overall and by `template`. Of the fields that a suite adds to scores
-        and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of
-        wrong answers are counted.
-
-        `readers`: further functions that read measures. `behaviour`: fields of the report in place of these.
-        """
+    @property
+    def own_fields(self) -> dict[str, FieldInfo]:
+        """Return the fields that the suite adds to scores and explanations."""
         fields = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
         for name in (*Score.model_fields, *Explanation.model_fields):
             del fields[name]
-        own, shared = report_file(self.suite.name), report_file("shared")
-        tables, plain = layout(self.suite.name), layout("shared")["plain"]
-        own_columns = (Column(measure.name, measure.name, two_decimals) for measure in own_measures(fields))
-        causes = (Column(name.replace("_", " ").capitalize(), name, integer) for name in causes_of(fields))
-        declared: dict[str, Any] = {
-            "measures": tuple(measures_of(own.get("measures", shared["plain"]), fields, readers)),
-            "groupings": (Grouping("template", "task", lambda result: result["task"]["template"]),),
-            "columns": tables.get("results", (*plain, *own_columns)),
-            "group_columns": tables.get("groups", plain[:8]),
-            "paper_columns": tables.get("paper_results"),
-            "paper_group_columns": tables.get("paper_groups"),
-            "one_row_per_group": own.get("one_row_per_group", True),
-            "compared": tuple(own.get("compared", ("accuracy", "f1", PROVEN))),
-            "causes": tables.get("causes", tuple(causes)),
-            "player_tables": {title: tables[name] for title, name in own.get("player_tables", {}).items()},
-            "notes": tuple(own.get("notes", ())),
-        }
-        return SuiteReport(suite=self.suite.name, **declared | behaviour)
+        return fields
+
+    def report(self) -> SuiteReport:
+        """Return the measures of the suite and the layout of its report; by default those that fit any suite.
+
+        These are outcome, quality and effort, overall and by `template`. Of the fields that the suite adds to scores
+        and explanations, numbers are reported as means (from 0 to 1: as shares), booleans in percent, and causes of
+        wrong answers are counted. To change a part: `replace(super().report(), notes=("All chains are short.",))`.
+        """
+        own = tuple(own_measures(self.own_fields))
+        own_columns = tuple(Column(measure.name, measure.name, two_decimals) for measure in own)
+        causes = cause_measures(self.own_fields)
+        return SuiteReport(
+            suite=self.suite.name,
+            measures=(*OUTCOME, *TARGET_SIZE, *QUALITY, *EFFORT, *own, *causes),
+            groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
+            columns=(*PLAIN_COLUMNS, *own_columns),
+            group_columns=PLAIN_COLUMNS[:_GROUP_COLUMNS],
+            compared=(ACCURACY, "f1", PROVEN),
+            causes=tuple(Column(cause.name.replace("_", " ").capitalize(), cause.name, integer) for cause in causes),
+        )
 
     def explain(self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> Explanation:
         """Return the evidence of an answer, and why it is wrong."""
@@ -155,12 +142,9 @@ class SuiteAnalysis(Generic[T]):
 
 
 def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:
-    """Return the analysis of a suite: of the module that it names, else of `graphwalk.analysis.suites`."""
-    module = suite.analysis or f"graphwalk.analysis.suites.{suite.name}"
-    if suite.analysis is None and find_spec(module) is None:
-        return SuiteAnalysis(suite)
-    analysis: SuiteAnalysis[Any] = import_module(module).Analysis(suite)
-    return analysis
+    """Return the analysis of a suite: of the class that it names, else one that fits any suite."""
+    analysis_type = suite.analysis_type() or SuiteAnalysis
+    return analysis_type(suite)
 
 
 def check_reference(suite: Suite[Any, Any], table: str) -> None:

@@ -12,13 +12,13 @@ from graphwalk.analysis.answer_evidence import (
     evidence_of,
     unsupported_because,
 )
+from graphwalk.analysis.evidence import tool_evidence
 from graphwalk.analysis.scene import Scene, SceneCall
 from graphwalk.errors import counted
 from graphwalk.models.chat import Usage, to_dict
 from graphwalk.models.trajectory import ExitStatus, Trajectory
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.extraction import visible_text
-from graphwalk.tools.observed import tool_evidence
 
 
 class Exchange(NamedTuple):

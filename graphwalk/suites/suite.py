@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,6 +27,9 @@ from graphwalk.sanitise import html_table, one_line
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.variables import Variables
+
+if TYPE_CHECKING:
+    from graphwalk.analysis.suite_analysis import SuiteAnalysis
 
 ANY_VALUE = ("string", "number", "boolean", "null")
 """JSON types of a value of unknown type."""
@@ -190,14 +193,20 @@ class Suite(ABC, Generic[C, T]):
     config_type: ClassVar[type[SuiteConfig]]
     task_type: ClassVar[type[Task]]
     score_type: ClassVar[type[Score]]
-    analysis: ClassVar[str | None] = None
-    """Module with the class `Analysis`, which explains episodes; None: that of graphwalk/analysis/suites, if any."""
     tools: ClassVar[tuple[str, ...]] = ()
     """Default tools, which `agent.tools` overrides; empty if the suite does not use tools."""
     turn_limit: ClassVar[int] = 30
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     players: ClassVar[Mapping[str, Player[Any]]] = {}
     """Scripted agents by name; `expert` is run as `scripted/expert`."""
+
+    @classmethod
+    def analysis_type(cls) -> "type[SuiteAnalysis[Any]] | None":
+        """Return the class that explains episodes and lays out their report; None, the default: one for any suite.
+
+        Import it in the body of this method: it needs much that a run is played without.
+        """
+        return None
 
     @abstractmethod
     def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:

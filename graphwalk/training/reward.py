@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import NonNegativeFloat
 
+from graphwalk.analysis.evidence import tool_evidence, wasted_calls
 from graphwalk.analysis.explained import explain_episode
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.strict import Strict, validate
@@ -24,7 +25,6 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.runs.record import judge
 from graphwalk.suites.setting import Setting
 from graphwalk.suites.suite import Task, suite_named
-from graphwalk.tools.observed import tool_evidence, wasted_calls
 
 
 class Weights(Strict):

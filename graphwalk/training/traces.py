@@ -59,7 +59,7 @@ def chats_of(
             messages, _, _ = writer.outgoing(messages, () if turn.forced else tools, options)
             message = writer.written(message, agent.parallel_tool_calls is not False)
         sent = [_message(one, protocol) for one in messages]
-        # The chat goes on if the model was sent all of it again, and perhaps results.
+        # The chat continues if the model was sent all of it again, and perhaps results.
         if sent[: len(chat)] != chat:
             yield chat, first_new
             chat = []

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from graphwalk.analysis.answer_evidence import cited_keys, evidence_keys, evidence_of, unsupported_because
+from graphwalk.analysis.observed import ObservedGraph, observed_graph
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
-from graphwalk.tools.observed import ObservedGraph, observed_graph
 
 
 def result(rows: Any, tool: str = "get_node_by_property", error: str | None = None, **arguments: Any) -> ToolResult:

@@ -10,11 +10,10 @@ import pytest
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.report import report_of
-from graphwalk.analysis.suites import questions
-from graphwalk.analysis.suites.questions import QuestionExplanation
 from graphwalk.errors import ConfigError
 from graphwalk.files.json_lines import decode_line, encode_line
 from graphwalk.runs.folder import RunFolder
+from graphwalk.suites.questions.report import QuestionExplanation, QuestionsAnalysis
 from tests.runs.runs import experiment, rewrite, start
 
 FIELDS = {"models": ["scripted/expert", "scripted/random"], "suite.questions": ["node_count", "path_finding"]}
@@ -54,7 +53,7 @@ async def test_explanations_are_kept_and_made_again_without_loss(
     first = list(explained(run))
     content = kept(run).read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr(questions.Analysis, "explain", lambda *arguments: pytest.fail("it was kept"))
+        patch.setattr(QuestionsAnalysis, "explain", lambda *arguments: pytest.fail("it was kept"))
         assert list(explained(run)) == first
     for damage in (content[: len(content) // 2], b"no JSON\n", b""):
         kept(run).write_bytes(damage)
@@ -75,8 +74,8 @@ async def test_an_explanation_of_another_result_or_of_other_code_is_made_again(
 
     rewrite(run.path, unread)
     assert {record["score"]["error_class"] for record in explained(run)} <= {"wrong_form", "unreadable"}
-    monkeypatch.setattr(questions.Analysis, "version", 2)
-    monkeypatch.setattr(questions.Analysis, "explain", lambda *arguments: QuestionExplanation(repeated_calls=7))
+    monkeypatch.setattr(QuestionsAnalysis, "version", 2)
+    monkeypatch.setattr(QuestionsAnalysis, "explain", lambda *arguments: QuestionExplanation(repeated_calls=7))
     assert {record["score"]["repeated_calls"] for record in explained(run)} == {7}
 
 
@@ -115,10 +114,10 @@ async def test_a_failure_that_passes_is_not_kept(run: RunFolder, monkeypatch: py
                 patch.setattr("graphwalk.analysis.explained.make_plan", AsyncMock(side_effect=ConfigError("away")))
             elif fails == "a walk fails":
                 walks = AsyncMock(side_effect=[RuntimeError("once"), *[None] * 99])
-                patch.setattr(questions.Analysis, "reference", walks)
+                patch.setattr(QuestionsAnalysis, "reference", walks)
             else:
                 nothing = QuestionExplanation(missing="evidence missing")
-                patch.setattr(questions.Analysis, "explain", lambda *arguments, nothing=nothing: nothing)
+                patch.setattr(QuestionsAnalysis, "explain", lambda *arguments, nothing=nothing: nothing)
             assert list(explained(run)) != first
         assert list(explained(run)) == first
 

@@ -2,9 +2,12 @@
 
 import json
 import shutil
+import sys
+from importlib import import_module
 
 import pytest
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from tests.extending.packages import EXAMPLES, Place
 
 PROJECT = EXAMPLES / "suite"
@@ -17,12 +20,23 @@ def chains(place: Place) -> Place:
     return place
 
 
+def test_a_suite_names_its_report_in_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PROJECT)
+    suite = import_module("graphwalk_chains.suite").ChainsSuite()
+    assert "graphwalk_chains.report" not in sys.modules
+    report = analysis_of(suite).report()
+    assert [grouping.name for grouping in report.groupings] == ["template", "length"]
+    assert report.columns[-1].heading == "Steps short"
+
+
 @pytest.mark.extended
 def test_suite_run_has_a_report(chains: Place) -> None:
     done = chains.graphwalk("run", "demo.yaml", "--out", "first")
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
-    rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
+    report = json.loads(chains.graphwalk("report", "first", "--json").stdout)
+    assert {row["length"] for row in report["groups"]["length"]} == {5, 9}
+    rows = report["rows"]
     scores = {row["model"]: (row["correct"], row["scored"], row["steps_short"]) for row in rows}
     assert scores == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
     assert chains.graphwalk("report", "first", "--plots", "plots").returncode == 0

@@ -30,7 +30,7 @@ async def test_a_worker_asks_before_its_call_and_hands_the_reply_over_before_the
         manifest = await run_of_one_episode(folder, server)
         (record,) = records(folder)
         await worker.start(json.dumps(manifest), str(folder), str(tmp_path))
-        await worker.begin(0, json.dumps(key_of(record)))
+        await worker.begin(0, key_of(record).text)
         while "result" not in names:
             for message in await worker.next_messages():
                 name, arguments, number = json.loads(message)

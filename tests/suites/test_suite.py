@@ -1,4 +1,8 @@
-"""Fields of scores, and the times of an episode."""
+"""Fields of scores, the times of an episode, and what a played run imports."""
+
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from pydantic import create_model
@@ -8,6 +12,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.suites.suite import EXPLAINED, Score
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_calls_side_by_side_take_the_time_that_passed() -> None:
@@ -25,3 +31,31 @@ def test_a_field_with_the_name_of_one_of_ours_is_refused_where_a_score_is_define
     assert set(EXPLAINED) == set(Explanation.model_fields)
     with pytest.raises(ConfigError, match=f"Own has fields with names of ours: {field}"):
         create_model("Own", __base__=Score, **{field: (int, 0)})
+
+
+PLAY = """
+import asyncio, sys
+from pathlib import Path
+from graphwalk.runs.experiment import load_experiment
+from tests.runs.runs import start
+
+SMALL = {
+    "quickstart": {"suite.graphs.*.count": 1, "suite.graphs.*.nodes": 20, "suite.questions": ["node_count"]},
+    "maze-size": {"suite.mazes": [{"size": 6, "min_path": 4, "count": 1}], "settings": ["tools"]},
+    "magma": {"suite.traces": [{"algorithm": ["bfs"], "nodes": [5], "count": 1}]},
+    "graphwalks": {"suite.problems": [{"nodes": 12, "count": 1}]},
+    "own-questions": {},
+}
+
+async def play():
+    for name, flags in SMALL.items():
+        summary = await start(Path(sys.argv[1]) / name, load_experiment(name, flags={"limit": 1, **flags}))
+        assert summary.finished > 0
+
+asyncio.run(play())
+print(*(name for name in sys.modules if name.startswith("graphwalk.analysis") or name.endswith(".report")))
+"""
+
+
+def test_a_played_run_of_any_suite_imports_no_report_and_no_analysis(tmp_path: Path) -> None:
+    assert subprocess.check_output([sys.executable, "-c", PLAY, tmp_path], text=True, cwd=ROOT) == "\n"

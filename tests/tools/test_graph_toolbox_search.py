@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.analysis.observed import observed_graph
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall
@@ -12,7 +13,6 @@ from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import GraphStore
 from graphwalk.tools.encodings import decode_notes, read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, OWN_GRAPH_TOOLS, GraphToolbox
-from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tools
 
 SEARCH, NODES, NEIGHBORS, _, _, _ = OWN_GRAPH_TOOLS

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.analysis.evidence import shows_data
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall
@@ -13,7 +14,6 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze, maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed import shows_data
 from graphwalk.tools.tool import load_tool, load_tools
 
 DEGREE = """\

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from graphwalk.extend import (
     AgentConfig,
@@ -28,6 +29,9 @@ from graphwalk.extend import (
     render_text,
 )
 from graphwalk_demo.chains import ChainsConfig, chain_graph, make_chain
+
+if TYPE_CHECKING:
+    from graphwalk_demo.report import ChainsAnalysis
 
 FOLDER = Path(__file__).parent
 TOOLS = (str(FOLDER / "next_node.yaml"),)
@@ -112,6 +116,12 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     score_type = ChainScore
     tools = TOOLS
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[ChainsAnalysis]":
+        from graphwalk_demo.report import ChainsAnalysis  # not at the top: playing needs no report
+
+        return ChainsAnalysis
 
     def graphs(self, config: ChainsConfig, seed: int) -> Iterator[GraphInstance]:
         for spec in config.chains:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from graphwalk.analysis.report.columns import LIMITS, PAIRS
 from graphwalk.analysis.report.compare import RunComparison
 from graphwalk.analysis.report.names import contestant_names
 from graphwalk.analysis.report.report import Report
@@ -23,7 +24,6 @@ from graphwalk.analysis.report.suite_report import (
     PERCENT,
     SIDES,
     Grouping,
-    layout,
 )
 from graphwalk.analysis.report.text_table import (
     Column,
@@ -103,7 +103,7 @@ def _tables_of_counts(report: Report) -> Iterator[TextTable]:
     """Yield the tables of causes and the like, with the columns in which something is counted."""
     columns_by_title = {"Wrong answers by cause": report.suite.causes}
     columns_by_title |= report.suite.player_tables
-    columns_by_title["Answers forced by a limit"] = layout("shared")["limits"]
+    columns_by_title["Answers forced by a limit"] = LIMITS
     rows = [_table_row(row, None) for row in report.rows]
     for title, columns in columns_by_title.items():
         counts = [column for column in columns if any(row.values.get(column.field) for row in rows)]
@@ -236,7 +236,7 @@ def comparison_table(
         if name == measures[0] or any(row.values[name] is not None for row in rows):
             deltas.append(Column(f"Δ {name.replace('_', ' ')}", name, signed, two_decimals))
     columns.append(deltas[0])
-    columns += layout("comparisons")["pairs"]
+    columns += PAIRS
     columns += deltas[1:]
     return TextTable(title, tuple(columns), rows, most=None if grouping else _MOST_PAIRS)
 

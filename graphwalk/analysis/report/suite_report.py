@@ -1,23 +1,16 @@
-"""The report that a suite declares, in part in templates/reports: its measures, baselines, tables and plots."""
+"""The report that a suite declares: its measures, baselines, tables and plots."""
 
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from operator import itemgetter
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
-
-from annotated_types import Ge, Le
-from pydantic.fields import FieldInfo
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.analysis.report.rows import Group, ReportRow
-from graphwalk.analysis.report.text_table import FORMATS, Column
+from graphwalk.analysis.report.text_table import Column
 from graphwalk.config.resources import YamlFile, data_path
-from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
-from graphwalk.suites.setting import Setting
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.plots import Plot
@@ -167,6 +160,8 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
+    task_word: str = "question"
+    """The word for a task: "question", "maze", …"""
     causes: tuple[Column, ...] = ()
     paper_columns: tuple[Column, ...] | None = None
     paper_group_columns: tuple[Column, ...] | None = None
@@ -203,141 +198,10 @@ def if_scored(read: Reader) -> Reader:
     return read_scored
 
 
-def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
-    """Return all causes of wrong answers: the options of the field `error_class`."""
-    if "error_class" not in fields:
-        return ()
-    annotation = fields["error_class"].annotation
-
-    # Literal["no_answer", "unreadable"], or a union of such types and None
-    causes: list[str] = []
-    for option in (annotation, *get_args(annotation)):
-        if get_origin(option) is Literal:
-            causes += get_args(option)
-    return tuple(causes)
-
-
-def _tokens(result: ResultRecord) -> float | None:
-    usage = result["usage"]
-    counts = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
-    return sum(counts) if counts else None
-
-
-def _furthest(result: ResultRecord) -> float | None:
-    if Setting.parse(result["setting"]).name not in ("tools", "write_cypher"):
-        return None
-    return max(result.get("potentials") or (), default=None)
-
-
-def _ended_by(status: ExitStatus) -> Reader:
-    return lambda result: float(result["exit_status"] == status)
-
-
-def _caused_by(cause: str) -> Reader:
-    return lambda result: float((result["score"] or {}).get("error_class") == cause)
-
-
-_READERS: Mapping[str, Reader] = {
-    "scored": lambda result: float(result["score"] is not None),
-    "correct": lambda result: float((result["score"] or {}).get("correct") or 0),
-    "lossy": lambda result: float((result["score"] or {}).get("lossy", False)),
-    "failed": lambda result: float(ExitStatus(result["exit_status"]).infrastructure),
-    **{f"ended_by_{status}": _ended_by(status) for status in ExitStatus},
-    "turns": if_scored(itemgetter("turns")),
-    "tool_calls": if_scored(itemgetter("tool_calls")),
-    "seconds": if_scored(itemgetter("seconds")),
-    "furthest": if_scored(_furthest),
-    "tokens": _tokens,
-    "scored_tokens": if_scored(_tokens),
-    "cost_unknown": lambda result: float(result["usage"].get("cost") is None),
-}
-
-
-def measures_of(
-    declared: Sequence[str | Mapping[str, str]], fields: Mapping[str, FieldInfo], readers: Mapping[str, Reader]
-) -> Iterator[Measure]:
-    """Yield measures declared as the name of a group or as `NAME: KIND [of SOURCE]`.
-
-    `fields`: those that a suite adds to scores and explanations. `readers`: further functions that read measures.
-    """
-    readers = {**_READERS, **readers}
-    for part in declared:
-        if part == "causes":
-            for cause in causes_of(fields):
-                yield Measure(cause, "count", _caused_by(cause))
-            continue
-        if part == "own":
-            yield from own_measures(fields)
-            continue
-        measures: Mapping[str, Any] = report_file("shared")["measures"][part] if isinstance(part, str) else part
-        for name, text in measures.items():
-            # "seconds_per_question: mean of seconds", or "tool_calls: total" of the field with this name
-            kind, _, source = text.partition(" of ")
-            source = source or name
-            yield Measure(name, kind, readers.get(source) or _field(source))
-
-
-def _field(source: str) -> Reader:
-    """Return a reader of `PART.FIELD`: of usage, task or graph, or of the score."""
-    # "graph.nodes", "usage.cost"; "grounded" is of the score.
-    part, _, name = source.rpartition(".")
-    return lambda result: (result.get(part or "score") or {}).get(name)
-
-
-_OF_EPISODES = ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")
-_OF_ROWS = ("tasks", "graphs", "unit", "intervals", "no_interval")
-"""Names in rows of reports, as the former in those of episodes, beside the names of measures."""
-
-
-def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
-    """Yield a measure for each of the fields that is a number or a boolean.
-
-    A field with the name of another measure, or of a column, gets the prefix `score_`.
-    """
-    taken = {*_OF_EPISODES, *_OF_ROWS}.union(*report_file("shared")["measures"].values())
-    for field_name, info in fields.items():
-        name = f"score_{field_name}" if field_name in taken else field_name
-        # The types of `int | float | None` are int and float.
-        types = set(get_args(info.annotation)) - {NoneType}
-        if not types:
-            types = {info.annotation}
-        if types <= {bool}:
-            yield Measure(name, "percent", _field(field_name))
-        elif types <= {bool, int, float}:
-            is_share = Ge(0) in info.metadata and Le(1) in info.metadata
-            yield Measure(name, "share" if is_share else "mean", _field(field_name))
-
-
-@cache
-def layout(name: str) -> Mapping[str, tuple[Column, ...]]:
-    """Return the tables of templates/reports/NAME.yaml by name; columns that it lacks are those of shared.yaml."""
-    own = report_file(name)
-    tables = {}
-    for table, fields in own.get("tables", {}).items():
-        tables[table] = tuple(_column(field, own) for field in fields)
-    return tables
-
-
-def _column(field: str, own: Mapping[str, Any]) -> Column:
-    """Return a column of a suite's file.
-
-    Example: `accuracy: {title: Accuracy %, format: two_decimals, interval: one_decimal, legend: right answers}`
-    """
-    fields = own["columns"].get(field) or report_file("shared")["columns"][field]
-    return Column(
-        title=fields["title"].replace("question", own.get("task", "question")),
-        field=field,
-        format=FORMATS[fields["format"]],
-        interval=FORMATS.get(fields.get("interval")),
-        legend=fields.get("legend", ""),
-    )
-
-
 @cache
 def report_file(name: str) -> Any:
-    """Return the content of templates/reports/NAME.yaml, {} if there is no such file."""
-    path = data_path("templates") / "reports" / f"{name}.yaml"
-    return YamlFile.read(path).data if path.is_file() else {}
+    """Return the published figures in templates/reports/NAME.yaml."""
+    return YamlFile.read(data_path("templates") / "reports" / f"{name}.yaml").data
 
 
 def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:

@@ -58,19 +58,6 @@ def p_in_digits(p_value: float | str) -> str:
     return "<0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
 
 
-FORMATS: Mapping[str, Callable[[Any], str]] = {
-    "integer": integer,
-    "one_decimal": one_decimal,
-    "two_decimals": two_decimals,
-    "signed": signed,
-    "short": short,
-    "dollars": dollars,
-    "duration": duration,
-    "p_value": p_in_digits,
-}
-"""The formats of columns in templates/reports."""
-
-
 def wrapped_lines(text: str, width: int) -> list[str]:
     """Return a text in lines of at most `width` characters, broken at blanks and hyphens where that is possible."""
     return textwrap.wrap(text, width) or [text]

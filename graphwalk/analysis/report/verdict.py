@@ -20,7 +20,6 @@ from graphwalk.analysis.report.suite_report import (
     PROVEN,
     SIZE,
     SuiteReport,
-    report_file,
 )
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN, one_decimal
 from graphwalk.analysis.statistics import ALPHA, holm, lower_bound_in_words, units_needed
@@ -106,7 +105,7 @@ def one_call(episodes: pl.DataFrame, suite: SuiteReport) -> Iterator[str]:
     if not total:
         return
     number = int((needed_calls == "one").sum())
-    questions = counted(total, report_file(suite.suite).get("task", "question"))
+    questions = counted(total, suite.task_word)
     yield f"One call of the expert answers {number} of {questions} ({one_decimal(100 * number / total)} %)."
 
 

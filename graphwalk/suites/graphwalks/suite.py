@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, PositiveInt, model_validator
 
@@ -36,6 +36,9 @@ from graphwalk.suites.questions.walker import Steps, neighborhood, read
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
 from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+
+if TYPE_CHECKING:
+    from graphwalk.suites.graphwalks.report import GraphwalksAnalysis
 
 Operation = Literal["bfs", "parents"]
 LABEL = "Node"
@@ -326,6 +329,12 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     tools = GRAPH_TOOLS
     turn_limit = 200
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[GraphwalksAnalysis]":
+        from graphwalk.suites.graphwalks.report import GraphwalksAnalysis
+
+        return GraphwalksAnalysis
 
     def graphs(self, config: GraphwalksConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield the graphs; the source of each is the list of its problems."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from random import Random
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -34,6 +34,9 @@ from graphwalk.suites.magma.traces import (
 from graphwalk.suites.questions.walker import neighborhood, read, unique_values
 from graphwalk.suites.suite import Player, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+
+if TYPE_CHECKING:
+    from graphwalk.suites.magma.report import MagmaAnalysis
 
 T = TypeVar("T")
 
@@ -212,6 +215,12 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     tools = GRAPH_TOOLS
     turn_limit = 100
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[MagmaAnalysis]":
+        from graphwalk.suites.magma.report import MagmaAnalysis
+
+        return MagmaAnalysis
 
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """Yield one graph per trace. Raise ConfigError if a split has fewer distinct traces than requested."""

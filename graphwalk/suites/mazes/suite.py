@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
 from random import Random
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,6 +26,9 @@ from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, MAZE_TOOLS, 
 from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.tool import load_tools
+
+if TYPE_CHECKING:
+    from graphwalk.suites.mazes.report import MazesAnalysis
 
 Layout = Literal["standard", "paper"]
 PathError = Literal["wrong_start", "out_of_grid", "through_wall", "not_adjacent", "wrong_goal"]
@@ -306,6 +309,12 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     tools = MAZE_TOOLS
     turn_limit = 60
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[MazesAnalysis]":
+        from graphwalk.suites.mazes.report import MazesAnalysis
+
+        return MazesAnalysis
 
     def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):

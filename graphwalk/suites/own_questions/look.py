@@ -4,22 +4,22 @@ It searches for the names in a question, else for its words. Of the nodes that m
 relationships that the question names, else all relationships.
 """
 
-import json
 import re
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 from graphwalk.config.templates import with_article
-from graphwalk.graphs.graph import KEY
+from graphwalk.graphs.graph import KEY, Node, Relationship
+from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
-from graphwalk.models.chat import ToolCall
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
-from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.search import MATCHES, folded, words_of
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import NEIGHBORS, ObservedGraph, labels_in, name_of, observed_graph
+from graphwalk.tools.relationship_rows import is_cut, is_node_key, labels_in, relationship_in
 
-_SEARCH, _NODES = "search_nodes", "get_node_by_property"
+_SEARCH = "search_nodes"
+_NODES = "get_node_by_property"
+_NEIGHBORS = "get_all_nearest_neighbors"
 _NAME = re.compile(r"\b[A-Z]\w*(?:[ -][A-Z0-9]\w*)*|\b\w*\d\w*")
 _EQUAL = MATCHES[:2]
 _LONGEST_PHRASE = 4
@@ -38,27 +38,73 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     The nodes are those with a name in the question; if there are none, with its other words.
     """
     try:
-        rows = (yield from _search(_names(question))) or (yield from _search(_phrases(question)))
-        calls = [_look_up(tool, row) for row in rows for tool in (_NODES, NEIGHBORS)]
+        rows = yield from _search(_names(question))
+        if not rows:
+            rows = yield from _search(_phrases(question))
+        calls = []
+        for row in rows:
+            calls += [_look_up(_NODES, row), _look_up(_NEIGHBORS, row)]
         results = (yield list(calls)) if calls else []
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything.", []
     if not rows:
         return f"{_INTRODUCTION} No property value occurs in the question.", []
-    pairs = zip(calls, results, strict=True)
-    seen = observed_graph(
-        ToolResult(ToolCall("", ask.tool, json.dumps(ask.arguments)), text, rows=len(read_rows(text) or ()))
-        for ask, text in pairs
-    )
-    parts = [_describe(row, seen, question) for row in rows]
-    lines = [_INTRODUCTION, *(line for own_lines, *_ in parts for line in own_lines)]
-    values, neighbors = ([item for part in parts for item in part[place]] for place in (1, 2))
+    seen = _Seen()
+    for ask, text in zip(calls, results, strict=True):
+        for row in read_rows(text) or ():
+            seen.add(row, ask.tool)
+    lines = [_INTRODUCTION]
+    values: list[Any] = []
+    neighbors: list[Any] = []
+    for row in rows:
+        own_lines, own_values, own_neighbors = _describe(row, seen, question)
+        lines += own_lines
+        values += own_values
+        neighbors += own_neighbors
     return "\n".join(lines), values or neighbors
 
 
-def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], list[Any], list[Any]]:
+class _Seen:
+    """The nodes and relationships in the rows of look-ups."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.relationships: list[Relationship] = []
+        self._looks: set[tuple[str, str, str, str]] = set()
+        """Type, source, target and text of the properties of each relationship: both of its ends may show it."""
+
+    def add(self, row: Row, tool: str) -> None:
+        """Add what a row of one of the two look-ups shows."""
+        # {"label": "Harbour", "properties": {"key": "h1", "name": "Bergen"}}
+        if tool == _NODES:
+            self._add_node(row.get("properties"))
+            return
+
+        link = relationship_in(row, label="")  # no label is read of what was seen
+        if link is None:
+            return
+        self._add_node({KEY: link.centre})
+        self._add_node(link.neighbor)
+        look = (link.type, link.source, link.target, str(sorted(link.properties.items())))
+        if link.directed and look not in self._looks:
+            self._looks.add(look)
+            self.relationships.append(Relationship(link.type, link.source, link.target, link.properties))
+
+    def _add_node(self, properties: Any) -> None:
+        if not isinstance(properties, dict) or not is_node_key(properties.get(KEY)):
+            return
+        key = str(properties[KEY])
+        shown = dict(self.nodes[key].properties) if key in self.nodes else {}
+        for name, value in properties.items():
+            if name != KEY and value is not None and not is_cut(value):
+                shown[name] = value
+        self.nodes[key] = Node(key, (), shown)
+
+
+def _describe(row: Row, seen: _Seen, question: str) -> tuple[list[str], list[Any], list[Any]]:
     """Return lines about a node, and the values and neighbours that the question names."""
-    key, labels = row[KEY], ":".join(labels_in(row, "label") or ())
+    key = row[KEY]
+    labels = ":".join(labels_in(row, "label") or ())
     value = row["value"] if isinstance(row["value"], str) else key
     words = set(words_of(folded(question))).difference(words_of(folded(value)))
     properties: Mapping[str, Any] = seen.nodes[key].properties if key in seen.nodes else {}
@@ -70,26 +116,36 @@ def _describe(row: Row, seen: ObservedGraph, question: str) -> tuple[list[str], 
     for link in named or links:
         source, target = seen.nodes[link.source], seen.nodes[link.target]
         lines.append(f"- {name_of(source)} [{source.key}] {link.type} {name_of(target)} [{target.key}]")
-    items = [item for held in values.values() for item in (held if isinstance(held, list) else [held])]
-    ends = [seen.nodes[link.target if link.source == key else link.source] for link in named]
-    return lines, items, [end.properties.get("name", end.key) for end in ends]
+
+    items: list[Any] = []
+    for held in values.values():
+        items += held if isinstance(held, list) else [held]
+    neighbors = []
+    for link in named:
+        end = seen.nodes[link.target if link.source == key else link.source]
+        neighbors.append(end.properties.get("name", end.key))
+    return lines, items, neighbors
 
 
 def _names_one_of(words: Iterable[str], name: str) -> bool:
     """Return True if a word and a part of the name begin alike: "own" and OWNS."""
     parts = [part for part in re.split(r"[\W_]+", name.lower()) if len(part) >= _SHORTEST]
-    return any(
-        len(word) >= _SHORTEST and (word.startswith(part) or part.startswith(word)) for word in words for part in parts
-    )
+    for word in words:
+        if len(word) >= _SHORTEST and any(word.startswith(part) or part.startswith(word) for part in parts):
+            return True
+    return False
 
 
 def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
     """Return the best matches, those of the longest texts first; a short text must be equal to a value."""
     results = (yield [Ask(_SEARCH, {"text": text}) for text in texts]) if texts else []
-    equal, alike = dict[str, Row](), dict[str, Row]()
+    equal: dict[str, Row] = {}
+    alike: dict[str, Row] = {}
     for text, result in sorted(zip(texts, results, strict=True), key=lambda pair: -len(pair[0])):
-        nodes = read_rows(result) or []
-        for row in (row for row in nodes if row["match"] == nodes[0]["match"]):
+        rows = read_rows(result) or []
+        for row in rows:
+            if row["match"] != rows[0]["match"]:
+                continue  # the first row is of the best kind of match
             if row["match"] in _EQUAL:
                 equal.setdefault(row[KEY], row)
             elif len(text) >= _SPECIFIC:
@@ -106,8 +162,11 @@ def _names(question: str) -> list[str]:
 
 def _phrases(question: str) -> list[str]:
     """Return the words of a question, alone and several together, the longest first."""
-    words, sizes = re.findall(r"\w+", question), range(_LONGEST_PHRASE, 0, -1)
-    phrases = [" ".join(words[at : at + size]) for size in sizes for at in range(len(words) - size + 1)]
+    words = re.findall(r"\w+", question)
+    phrases = []
+    for size in range(_LONGEST_PHRASE, 0, -1):
+        for start in range(len(words) - size + 1):
+            phrases.append(" ".join(words[start : start + size]))
     return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -41,6 +41,9 @@ from graphwalk.suites.rows import compare_rows, row_form
 from graphwalk.suites.suite import ANY_VALUE, Player, Score, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
+
+if TYPE_CHECKING:
+    from graphwalk.suites.own_questions.report import OwnQuestionsAnalysis
 
 
 class OwnQuestionsConfig(SuiteConfig):
@@ -154,6 +157,12 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     score_type = OwnQuestionScore
     tools = OWN_GRAPH_TOOLS
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[OwnQuestionsAnalysis]":
+        from graphwalk.suites.own_questions.report import OwnQuestionsAnalysis
+
+        return OwnQuestionsAnalysis
 
     def graphs(self, config: OwnQuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         yield own_instance(0, config.graphs[0], file_of(config.graphs[0]))

@@ -18,7 +18,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import Player
 from graphwalk.tools.encodings import read_rows
-from graphwalk.tools.observed import labels_in
+from graphwalk.tools.relationship_rows import labels_in
 
 MOST_TURNS = 6
 MOST_CALLS = 3

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
@@ -25,6 +26,9 @@ from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.variables import Variables
 
+if TYPE_CHECKING:
+    from graphwalk.suites.questions.report import QuestionsAnalysis
+
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     """Questions about generated graphs (docs/method.md, Questions and Graphs) and your own."""
@@ -36,6 +40,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     score_type = QuestionScore
     tools = GRAPH_TOOLS
     players = PLAYERS
+
+    @classmethod
+    def analysis_type(cls) -> "type[QuestionsAnalysis]":
+        from graphwalk.suites.questions.report import QuestionsAnalysis
+
+        return QuestionsAnalysis
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):

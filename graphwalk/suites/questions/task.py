@@ -15,7 +15,7 @@ from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.questions.catalogue import Category, Mode, shipped_kinds
 from graphwalk.suites.rows import compare_rows, missing_fields, row_form
 from graphwalk.suites.suite import ANY_VALUE, Score, Task
-from graphwalk.tools.observed import is_key
+from graphwalk.tools.relationship_rows import is_key
 
 _MOST_NAMES = 20
 """Unexpected names that a score lists."""

@@ -13,7 +13,7 @@ from graphwalk.graphs.values import SCALARS, Row, Value
 from graphwalk.models.scripted import Ask
 from graphwalk.suites.questions.graph_index import distances
 from graphwalk.tools.encodings import next_pages, read_rows
-from graphwalk.tools.observed import RelationshipRow, relationship_in
+from graphwalk.tools.relationship_rows import RelationshipRow, relationship_in
 
 WORTH_ASKING = 8
 """Further properties are listed only if that may save this many times its calls."""

@@ -1,22 +1,31 @@
-"""Columns of reports in templates/reports, and the measures that they show."""
+"""Columns of the suites' reports, and the measures that they show."""
 
 import pytest
-from pydantic import create_model
 
-from graphwalk.analysis.report.suite_report import causes_of, layout, own_measures
+from graphwalk.analysis.report.measures import causes_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.suites.suite import suite_named
 
 COUNTED_BY_EVERY_REPORT = {"tasks", "graphs"}
 
 
-@pytest.mark.parametrize("name", ["questions", "mazes", "magma", "graphwalks"])
+@pytest.mark.parametrize("name", ["questions", "mazes", "magma", "graphwalks", "own_questions"])
 def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
-    suite = suite_named(name)
-    measures = {measure.name for measure in analysis_of(suite).report().measures} | COUNTED_BY_EVERY_REPORT
-    tables = layout(name)
-    assert {column.field for columns in tables.values() for column in columns} <= measures
-    assert all(column.legend for columns in tables.values() for column in columns)
+    report = analysis_of(suite_named(name)).report()
+    measures = {measure.name for measure in report.measures} | COUNTED_BY_EVERY_REPORT
+    columns = [*report.columns, *report.group_columns]
+    columns += [*(report.paper_columns or ()), *(report.paper_group_columns or ())]
+    columns += [column for table in report.player_tables.values() for column in table]
+    assert {column.field for column in (*columns, *report.causes)} <= measures
+    assert all(column.legend for column in columns)
+
+
+@pytest.mark.parametrize(("name", "word"), [("mazes", "maze"), ("magma", "trace"), ("graphwalks", "problem")])
+def test_titles_name_the_tasks_of_a_suite(name: str, word: str) -> None:
+    report = analysis_of(suite_named(name)).report()
+    titles = " ".join(column.heading for column in (*report.columns, *report.group_columns))
+    assert f"per {word}" in titles
+    assert "question" not in titles
 
 
 @pytest.mark.parametrize("name", ["questions", "mazes", "graphwalks"])
@@ -24,8 +33,5 @@ def test_every_cause_of_a_score_has_one_column(name: str) -> None:
     analysis = analysis_of(suite_named(name))
     columns = [column.field for column in analysis.report().causes]
     assert sorted(columns) == sorted(causes_of(analysis.explanation_type.model_fields))
-
-
-def test_a_field_of_an_own_score_hides_no_column() -> None:
-    fields = create_model("Own", tokens=(int, 0), model=(bool, True), steps_short=(int, 0)).model_fields
-    assert [measure.name for measure in own_measures(fields)] == ["score_tokens", "score_model", "steps_short"]
+    has_own_columns = name != "graphwalks"
+    assert all(bool(column.legend) == has_own_columns for column in analysis.report().causes)

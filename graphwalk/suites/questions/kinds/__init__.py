@@ -9,7 +9,7 @@ from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.values import Row, Value
 from graphwalk.suites.questions.graph_index import GraphIndex, differs, distances, equal
 from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
-from graphwalk.tools.observed import RelationshipRow
+from graphwalk.tools.relationship_rows import RelationshipRow
 
 __all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]
 __all__ += ["Centre", "Layers", "Plan", "RelationshipRow", "Steps", "Walker", "end_keys", "node_keys", "nodes", "read"]

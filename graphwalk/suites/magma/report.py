@@ -7,8 +7,21 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.analysis.report import columns
+from graphwalk.analysis.report.columns import with_task_word
+from graphwalk.analysis.report.measures import EFFORT, OUTCOME, record_field, score_field
 from graphwalk.analysis.report.plots import Plot, by_group
-from graphwalk.analysis.report.suite_report import SIZE, Grouping, Reference, SuiteReport, baseline_result, report_file
+from graphwalk.analysis.report.suite_report import (
+    ACCURACY,
+    SIZE,
+    Grouping,
+    Measure,
+    Reader,
+    Reference,
+    SuiteReport,
+    baseline_result,
+)
+from graphwalk.analysis.report.text_table import Column, integer, one_decimal, two_decimals
 from graphwalk.analysis.scene import (
     Fate,
     Scene,
@@ -18,7 +31,6 @@ from graphwalk.analysis.scene import (
     StateTable,
     marked_items,
     scene_of,
-    scene_texts,
     trajectory_of,
 )
 from graphwalk.analysis.suite_analysis import SuiteAnalysis
@@ -40,17 +52,134 @@ _EXACT = {
     "intermediate_exact": ("earlier-average", "Earlier states exact, over all sizes", "earlier states exact, in %"),
     "trajectory_exact": ("states-average", "All states exact, over all sizes", "states exact, in %"),
 }
-_KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
-_KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
+_RECORD_FIELDS = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
+_TASK_FIELDS = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
 Scores = Mapping[int, Mapping[str, Any]]
 """Step → score of its state."""
 
+_TASK_WORD = "trace"
+_SCORED = replace(columns.SCORED, legend="traces with a score")
+_ACCURACY = replace(columns.ACCURACY, format=one_decimal, legend="share of exact final states")
+_INTERMEDIATE_EXACT = Column(
+    "Earlier\nstates %",
+    "intermediate_exact",
+    one_decimal,
+    one_decimal,
+    legend="share of exact states before the final one",
+)
+_TRAJECTORY_EXACT = Column("Trajectory %", "trajectory_exact", one_decimal, one_decimal, legend="share of exact states")
+_F1 = replace(columns.F1, legend="mean F1 of the items of final states")
+_INTERMEDIATE_F1 = Column(
+    "F1 earlier\nstates", "intermediate_f1", two_decimals, two_decimals, legend="mean F1 of the items of earlier states"
+)
+_TRAJECTORY_F1 = Column(
+    "F1\ntrajectory", "trajectory_f1", two_decimals, two_decimals, legend="mean F1 of the items of all states"
+)
+_REPLIES = Column("Replies", "replies", integer, legend="replies to prompts")
+_MISSING_PREFIX_PER_REPLY = Column(
+    "Missing\nprefixes", "missing_prefix_per_reply", two_decimals, legend="mean per reply"
+)
+_FALSE_NEGATIVES_PER_REPLY = Column(
+    "Missing\nitems", "false_negatives_per_reply", two_decimals, legend="mean per reply"
+)
+_HALLUCINATIONS_PER_REPLY = Column(
+    "Hallucinated\nitems", "hallucinations_per_reply", two_decimals, legend="mean per reply"
+)
+_INVALID_ITEMS_PER_REPLY = Column("Invalid\nitems", "invalid_items_per_reply", two_decimals, legend="mean per reply")
+_RESULTS = (
+    _ACCURACY,
+    _TRAJECTORY_EXACT,
+    _INTERMEDIATE_EXACT,
+    _SCORED,
+    columns.TASKS,
+    _REPLIES,
+    columns.CONTEXT_OVERFLOWS,
+    columns.INFRASTRUCTURE_FAILURES,
+    _TRAJECTORY_F1,
+    _F1,
+    _INTERMEDIATE_F1,
+    columns.GRAPHS,
+    columns.SECONDS_PER_QUESTION,
+    columns.TOKENS,
+    columns.COST,
+    columns.REASONING_TOKENS,
+)
+_GROUPS = (
+    _ACCURACY,
+    _TRAJECTORY_EXACT,
+    _INTERMEDIATE_EXACT,
+    _SCORED,
+    columns.TASKS,
+    _TRAJECTORY_F1,
+    _F1,
+    _INTERMEDIATE_F1,
+    columns.GRAPHS,
+    _MISSING_PREFIX_PER_REPLY,
+    _FALSE_NEGATIVES_PER_REPLY,
+    _HALLUCINATIONS_PER_REPLY,
+    _INVALID_ITEMS_PER_REPLY,
+)
+_NOTES = (
+    "The io strategies ask for the last state only; with io_steps: true, for each state in a separate prompt.",
+    "io: input–output, the final state alone; io_reasoning: input–output with reasoning in words; is: intermediate"
+    " steps; ish: intermediate steps with hints; is_own: intermediate steps after the model's own states, of which the"
+    " last is scored.",
+    "All traces on one graph are one cluster.",
+    "repeat the previous state: over the states after the first one, with the correct state before each.",
+)
+_LEGEND = {"right": "correct answer", "wrong": "wrong answer", "missed": "missing from the answer"}
+"""Fate → the meaning of its colour in the picture of a state."""
+_COLUMNS = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
+"""Algorithm → columns of a table of the items of its states."""
+_PAPER = "Taylor et al., arXiv 2410.22597, exact match by graph size"
+_NOTES_ON_THE_PAPER = (
+    "The paper prints no table of final states. Its rows that share their label with another are left out.",
+    "Mistral and Llama are fine-tuned there for one algorithm, size and strategy at a time; GPT-4o is zero-shot.",
+    "Its graphs have an edge probability of 0.25 in effect, and part of its labels is wrong.",
+    "In the published code the chats of IO hold the correct earlier states too; here the io strategies see none.",
+)
 
-class Analysis(SuiteAnalysis[MagmaTask]):
+
+def _cost_unknown(record: ResultRecord) -> float | None:
+    return None if "state" in record else float(record["usage"].get("cost") is None)
+
+
+def _average(name: str) -> Reader:
+    """Return a reader of an average over the states of a trace, or of all traces under the protocol `paper`."""
+    return record_field("averages", name)
+
+
+_MEASURES = (
+    *OUTCOME,
+    Measure("intermediate_exact", "percent", _average("intermediate_exact")),
+    Measure("trajectory_exact", "percent", _average("trajectory_exact")),
+    Measure("precision", "share", score_field("precision")),
+    Measure("recall", "share", score_field("recall")),
+    Measure("f1", "share", score_field("f1")),
+    Measure("intermediate_f1", "share", _average("intermediate_f1")),
+    Measure("trajectory_f1", "share", _average("trajectory_f1")),
+    Measure("false_positives", "count", score_field("false_positives")),
+    Measure("later_exact", "percent", _average("later_exact")),
+    Measure("replies", "count", score_field("replies")),
+    *(Measure(error, "count", score_field(error)) for error in ERRORS),
+    *(Measure(f"{error}_per_reply", "amount", _average(f"{error}_per_reply")) for error in ERRORS),
+    *(replace(measure, value=_cost_unknown) if measure.name == "cost_unknown" else measure for measure in EFFORT),
+)
+
+
+class MagmaAnalysis(SuiteAnalysis[MagmaTask]):
     """The explanations of MAGMA."""
 
     def report(self) -> SuiteReport:
-        return self.declared(
+        return SuiteReport(
+            suite=self.suite.name,
+            task_word=_TASK_WORD,
+            measures=_MEASURES,
+            columns=with_task_word(_TASK_WORD, _RESULTS),
+            group_columns=with_task_word(_TASK_WORD, _GROUPS),
+            one_row_per_group=False,  # the tables by group have more than accuracy
+            compared=(ACCURACY, "trajectory_exact", "f1"),
+            notes=_NOTES,
             groupings=(
                 Grouping("algorithm", "algorithm", lambda record: record["task"]["algorithm"], ALGORITHMS),
                 Grouping(SIZE, "graph size", lambda record: record["task"]["n"]),
@@ -59,16 +188,18 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             baselines=repeat_baseline,
             references={"magma-paper": paper_figures},
             records=trace_records,
-            readers={"cost_unknown": _cost_unknown},
             cluster=cluster_of,
             plots=plots,
         )
 
     def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
         """Return the graph with the model's state marked."""
-        trajectory, instance = trajectory_of(record), read_problem(task.question, task.n)
+        trajectory = trajectory_of(record)
+        instance = read_problem(task.question, task.n)
         marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
-        fates: dict[int, Fate] = {int(task.parameters["source"]): "asked"} if "source" in task.parameters else {}
+        fates: dict[int, Fate] = {}
+        if "source" in task.parameters:
+            fates[int(task.parameters["source"])] = "asked"
         on_links: dict[tuple[int, ...], Fate] = {}
         for fate, item in reversed(marked):
             ends = _nodes(task.algorithm, item)
@@ -92,7 +223,7 @@ class Analysis(SuiteAnalysis[MagmaTask]):
             nodes=tuple(SceneNode(str(node), fate=fates.get(node, "")) for node in range(task.n)),
             links=tuple(links),
             layout="circle",
-            legend=scene_texts("magma")["legend"],
+            legend=_LEGEND,
         )
 
 
@@ -105,11 +236,8 @@ def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     """Return the edges, which traces of several algorithms may share, and the trace."""
     instance = read_problem(task["question"], task["n"]) if "question" in task else None
     # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
-    return f"{instance.n}: {instance.edges}" if instance else task["graph_digest"], task["trace_id"]
-
-
-def _cost_unknown(record: ResultRecord) -> float | None:
-    return None if "state" in record else float(record["usage"].get("cost") is None)
+    graph = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
+    return graph, task["trace_id"]
 
 
 def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") -> Iterator[ResultRecord]:
@@ -135,11 +263,11 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
             with_states.add(trace)
         golds.setdefault(trace, {})[step] = task["gold"]
         # Most of the trajectory is left out: it is too large to keep.
-        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = {
-            **{name: result[name] for name in _KEPT},
-            "task": {**{name: task[name] for name in _KEPT_OF_TASK}, "graph_digest": graphs[trace]},
-            "trajectory": {"error": result.get("trajectory", {}).get("error")},
-        }
+        short_record = {name: result[name] for name in _RECORD_FIELDS}
+        short_record["task"] = {name: task[name] for name in _TASK_FIELDS}
+        short_record["task"]["graph_digest"] = graphs[trace]
+        short_record["trajectory"] = {"error": result.get("trajectory", {}).get("error")}
+        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = short_record
     for (_, setting, _, trace), episodes in traces.items():
         gold = golds[trace]
         copies = _scores_of_copies(next(iter(episodes.values())), gold) if trace in with_states else {}
@@ -167,8 +295,13 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
 
 def _scores_of_copies(result: ResultRecord, golds: Mapping[int, list[Any]]) -> dict[int, dict[str, Any]]:
     """Return step → score of the state before it as answer."""
-    algorithm, pairs = result["task"]["algorithm"], ((step, golds[step - 1]) for step in golds if step - 1 in golds)
-    return {step: judge(algorithm, Extraction(items, "strict"), golds[step]).model_dump() for step, items in pairs}
+    algorithm = result["task"]["algorithm"]
+    scores = {}
+    for step, gold in golds.items():
+        if step - 1 in golds:
+            copy = Extraction(golds[step - 1], "strict")
+            scores[step] = judge(algorithm, copy, gold).model_dump()
+    return scores
 
 
 def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
@@ -180,14 +313,16 @@ def repeat_baseline(record: ResultRecord) -> Iterator[ResultRecord]:
 
 def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mapping[str, Any] | None) -> ResultRecord:
     """Return the record of a trace; `stepwise` means that every state is requested."""
-    first, *_ = every = list(episodes.values())
+    every = list(episodes.values())
+    first = every[0]
     scores = {step: episode["score"] for step, episode in episodes.items() if episode["score"]}
-    overflow = ExitStatus.CONTEXT_OVERFLOW
     usage = Counter[str]()
     for episode in every:
-        usage.update({name: value for name, value in episode["usage"].items() if value is not None})
+        for name, value in episode["usage"].items():
+            if value is not None:
+                usage[name] += value
     seconds = [episode["seconds"] for episode in every if episode["seconds"] is not None]
-    failed = max(every, key=lambda one: (ExitStatus(one["exit_status"]).infrastructure, one["exit_status"] == overflow))
+    failed = max(every, key=_severity)
     return {
         **first,
         "task_id": first["task"]["trace_id"],
@@ -202,6 +337,12 @@ def _record(episodes: Mapping[int, ResultRecord], stepwise: bool, copied: Mappin
     }
 
 
+def _severity(episode: ResultRecord) -> tuple[bool, bool]:
+    """Return the order of statuses: that of a trace is a failure, else an overflow, else that of its first state."""
+    status = ExitStatus(episode["exit_status"])
+    return status.infrastructure, status == ExitStatus.CONTEXT_OVERFLOW
+
+
 def _trace_score(
     scores: Scores, episodes: Mapping[int, ResultRecord], stepwise: bool, *, first: int | None = None
 ) -> dict[str, Any] | None:
@@ -211,24 +352,31 @@ def _trace_score(
     """
     if not scores:
         return None
-    total = next(iter(episodes.values()))["task"]["total_steps"]
-    first = min(episodes) if first is None else first
-    final = scores.get(total, {})
-    every = list(scores.values()) if stepwise else []
-    earlier = [score for step, score in scores.items() if step < total]
+    total_steps = next(iter(episodes.values()))["task"]["total_steps"]
+    if first is None:
+        first = min(episodes)
+    final = scores.get(total_steps, {})
+    every = list(scores.values())
+    requested = every if stepwise else []
+    earlier = [score for step, score in scores.items() if step < total_steps]
     later = [score for step, score in scores.items() if step > first]
-    return {
-        **{name: final.get(name) for name in ("correct", "precision", "recall", "f1")},
-        "false_positives": sum(score["hallucinations"] for score in scores.values()),
+    trace_score = {
+        "correct": final.get("correct"),
+        "precision": final.get("precision"),
+        "recall": final.get("recall"),
+        "f1": final.get("f1"),
+        "false_positives": sum(score["hallucinations"] for score in every),
         "intermediate_exact": _mean(earlier, "correct"),
         "intermediate_f1": _mean(earlier, "f1"),
-        "trajectory_exact": _mean(every, "correct"),
-        "trajectory_f1": _mean(every, "f1"),
+        "trajectory_exact": _mean(requested, "correct"),
+        "trajectory_f1": _mean(requested, "f1"),
         "later_exact": _mean(later, "correct"),
-        "replies": len(scores),
-        **{name: sum(score[name] for score in scores.values()) for name in ERRORS},
-        **{f"{name}_per_reply": _mean(list(scores.values()), name) for name in ERRORS},
+        "replies": len(every),
     }
+    for error in ERRORS:
+        trace_score[error] = sum(score[error] for score in every)
+        trace_score[f"{error}_per_reply"] = _mean(every, error)
+    return trace_score
 
 
 def _mean(scores: Sequence[Mapping[str, Any]], name: str) -> float | None:
@@ -246,27 +394,36 @@ def paper_figures() -> Reference:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            for name in (name for name in line if name[0] == "n"):
-                group = {"model": line["model"], "setting": line["setting"]}
-                group["case"] = case(line["algorithm"], int(name[1:]))
-                rows.setdefault(tuple(group.values()), group)[line["metric"]] = float(line[name])
-    paper = report_file("magma")["paper"]
-    return Reference(paper["source"], tuple(paper["notes"]), groups={"case": tuple(rows.values())})
+            # {"metric": "trajectory_exact", "algorithm": "bfs", "setting": "is", "model": "GPT-4o", "n5": "26.07", …}
+            for name, figure in line.items():
+                if name.startswith("n"):
+                    group = {"model": line["model"], "setting": line["setting"]}
+                    group["case"] = case(line["algorithm"], int(name[1:]))
+                    row = rows.setdefault(tuple(group.values()), group)
+                    row[line["metric"]] = float(figure)
+    return Reference(_PAPER, _NOTES_ON_THE_PAPER, groups={"case": tuple(rows.values())})
 
 
 def _nodes(algorithm: str, item: Any) -> tuple[int, ...]:
     """Return the nodes of an item; none for an invalid one."""
     form: Any = canonical(algorithm, item)
-    if form is None or algorithm == "bfs":
-        return () if form is None else (form,)
-    return tuple(form) if algorithm == "dfs" else form[:2]
+    if form is None:
+        return ()
+    if algorithm == "bfs":  # a node
+        return (form,)
+    if algorithm == "dfs":  # the nodes of a component
+        return tuple(form)
+    # two nodes, with a weight or a distance
+    source, target, *_ = form
+    return source, target
 
 
 def _table(algorithm: str, marked: Sequence[tuple[Fate, Any]]) -> StateTable:
-    names = {"bfs": ("node",), "dfs": ("component",), "mst_prim": ("from", "to", "weight")}
-    columns = names.get(algorithm, ("from", "to", "distance"))
-    rows = (
-        (fate, *item) if isinstance(item, list) and len(item) == len(columns) > 1 else (fate, item)
-        for fate, item in marked
-    )
-    return StateTable(columns, tuple(rows))
+    names = _COLUMNS.get(algorithm, ("from", "to", "distance"))
+    rows: list[tuple[Any, ...]] = []
+    for fate, item in marked:
+        if isinstance(item, list) and len(item) == len(names) > 1:
+            rows.append((fate, *item))
+        else:
+            rows.append((fate, item))
+    return StateTable(names, tuple(rows))

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from graphwalk.analysis.suites.groundedness import PossibleGraph
+from graphwalk.analysis.observed import ObservedGraph, observed_graph, shows_whole_schema
+from graphwalk.analysis.possible_graph import PossibleGraph
 from graphwalk.background import run_in_background
 from graphwalk.errors import GraphwalkError
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship
@@ -24,7 +25,6 @@ from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.suites.own_questions.targets import read_target
 from graphwalk.suites.questions.graph_index import GraphIndex, PartlyKnown, equal
 from graphwalk.suites.rows import row_set
-from graphwalk.tools.observed import ObservedGraph, observed_graph, shows_whole_schema
 
 _LOGGER = logging.getLogger("graphwalk")
 _SECONDS = 5.0
@@ -107,7 +107,11 @@ def _seen_graph(observed: ObservedGraph) -> PropertyGraph:
 
 
 def _values_of(pattern: PathPattern) -> dict[str, Any]:
-    """Return the labels and values of a pattern by names, as the parameters of a question have them."""
+    """Return the labels and values of a pattern by names, as the parameters of a question have them.
+
+    Of (:Ship {name: 'Tern'})-[:HOME_PORT]->(h:Harbour) they are {"0_label": "Ship", "0_name_value": "Tern",
+    "1_label": "Harbour"}.
+    """
     values: dict[str, Any] = {}
     for number, node in enumerate(pattern.nodes):
         if node.label is not None:
@@ -138,13 +142,12 @@ class _Matches:
         ends = {(key, self._is_seen(key, first)) for key in self._index.nodes if self._may_match(key, first)}
         for link_pattern, node_pattern in zip(self._pattern.links, others, strict=True):
             following = set()
-            for key, is_seen in ends:
+            for key, is_way_seen in ends:
                 for link, other in self._links_from(key, link_pattern):
                     if self._may_match(other, node_pattern):
-                        is_seen_too = not isinstance(link.properties, PartlyKnown) and self._is_seen(
-                            other, node_pattern
-                        )
-                        following.add((other, is_seen and is_seen_too))
+                        is_link_seen = not isinstance(link.properties, PartlyKnown)
+                        is_seen = is_way_seen and is_link_seen and self._is_seen(other, node_pattern)
+                        following.add((other, is_seen))
             ends = following
         return any(not is_seen for _, is_seen in ends)
 
@@ -208,12 +211,14 @@ class _Reader:
     place: int = 0
 
     def read(self) -> PathPattern:
+        # MATCH (:Ship {name: 'Tern'})-[:HOME_PORT]->(h)
         self._word("MATCH")
         nodes = [self._node()]
         links = []
         while self._next() in ("-", "<"):
             links.append(self._link())
             nodes.append(self._node())
+        # RETURN DISTINCT h.name AS harbour, h;
         self._word("RETURN")
         if self.tokens[self.place : self.place + 1] and self.tokens[self.place].upper == "DISTINCT":
             self.place += 1
@@ -312,6 +317,7 @@ class _Reader:
             raise _OtherQueryError
         token = self.tokens[self.place]
         self.place += 1
+        # 'Tern', not 'Sea\'s End'
         if token.kind == "text" and "\\" not in token.text:
             return token.text[1:-1]
         if token.kind == "number" and self._next() in (",", "}"):

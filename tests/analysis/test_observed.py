@@ -1,25 +1,27 @@
-"""The nodes and relationships in tool results, for scores, pictures and scripted agents."""
+"""The nodes and relationships in tool results, for proofs and pictures."""
 
+import doctest
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphwalk.analysis import observed as observed_module
+from graphwalk.analysis.observed import (
+    ObservedGraph,
+    RelationshipPart,
+    observed_graph,
+    schema_pairs,
+    shows_whole_schema,
+)
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.observed import (
-    ObservedGraph,
-    RelationshipPart,
-    name_of,
-    observed_graph,
-    relationship_in,
-    schema_pairs,
-    shows_whole_schema,
-)
+from graphwalk.tools.relationship_rows import relationship_in
 
 NEAR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
 DIRECTED = {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person"}
@@ -124,21 +126,6 @@ async def test_the_value_of_a_look_up_keeps_its_type(name: str, argument: str | 
 
 
 @pytest.mark.parametrize(
-    ("properties", "name"),
-    [
-        ({"age": "71"}, "u1122"),
-        ({"age": 71, "name": 71}, "u1122"),
-        ({"city": "Oslo", "full name": "Pia Vik"}, "Pia Vik"),
-        ({"city": "Oslo", "display_name": "Pia"}, "Pia"),
-        ({"fullName": "Pia Vik", "title": "Dr."}, "Dr."),
-        ({"city": "Oslo"}, "u1122"),
-    ],
-)
-def test_a_node_is_called_by_a_property_that_holds_names_else_by_its_key(properties: dict[str, Any], name: str) -> None:
-    assert name_of(Node("u1122", ("User",), properties)) == name
-
-
-@pytest.mark.parametrize(
     ("arguments", "parts", "complete"),
     [
         ([{}], {RelationshipPart()}, {"f1"}),
@@ -170,3 +157,17 @@ def test_a_schema_has_patterns_for_nodes_without_labels_and_may_be_that_of_a_par
     assert shows_whole_schema("(:A)-[:R]->(:C)")
     assert not shows_whole_schema("R; some of its relationships may have other properties\n  (:A)-[:R]->(:C)")
     assert not shows_whole_schema("R")
+
+
+def test_the_worked_example_holds_in_the_module_and_in_the_documentation() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "method.md").read_text("utf-8")
+    section = manual.partition("## What a tool result shows\n")[2].partition("\n## ")[0]
+    block = section.partition("```pycon\n")[2].partition("```")[0]
+    in_module, in_manual = (
+        [(example.source, example.want) for example in doctest.DocTestParser().get_examples(text)]
+        for text in (observed_module.__doc__ or "", block)
+    )
+    assert in_manual == in_module
+    outcome = doctest.testmod(observed_module)
+    assert (outcome.failed, outcome.attempted) == (0, len(in_module))
+    assert len(in_module) > 10

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.analysis.evidence import Evidence, tool_evidence, wasted_calls
 from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import INTERNAL, ExitStatus, Trajectory
-from graphwalk.tools.observed import Evidence, tool_evidence, wasted_calls
 from tests.suites.episodes import call, episode, seen, tool_turn
 
 

@@ -10,7 +10,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.make_tasks import make_tasks
-from tests.analysis.suites.counterexamples import KINDS, counterexample, random_case
+from tests.suites.questions.counterexamples import KINDS, counterexample, random_case
 from tests.suites.questions.episodes import Stage
 from tests.suites.questions.evidence_graph import WALKED, Asked, near, nodes, place, task, values
 

@@ -1,45 +1,60 @@
-"""Read the part of a graph, and the values, that the tool results of an episode have shown to a model.
+"""The part of a graph that the tool results of an episode have shown to a model.
 
-Scores, scenes and scripted agents read results here: as data during a run, from the logged text later. The YAML of a
-tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
+Proofs, scenes and potentials read results here: as data where they are at hand, else from the logged text. The YAML of
+a tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
 
-An example. A model calls `get_all_nearest_neighbors` with {"label": "Film", "property_name": "title", "property_value":
-"The Quiet Harbour"}, and gets a single row:
+An example. A model asks for the relationships of a film, and then for the keys of all persons:
 
-    {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "relationship_properties": {"days": 40},
-     "neighbor_label": "Person", "neighbor_properties": {"key": "p1", "name": "Ida"}}
+    >>> import json
+    >>> from graphwalk.analysis.observed import ObservedGraph
+    >>> from graphwalk.models.chat import ToolCall
+    >>> from graphwalk.models.trajectory import ToolResult
+    >>> by_title = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
+    >>> neighbors = [
+    ...     {"center_key": "f1", "direction": "incoming", "type": "DIRECTED", "relationship_properties": {"days": 40},
+    ...      "neighbor_label": "Person", "neighbor_properties": {"key": "p1", "name": "Ida"}},
+    ... ]
+    >>> of_persons = {"property_name": "key", "entity_name": "Person", "entity_type": "node"}
+    >>> keys = [{"values": "p1"}, {"values": "p2"}]
+    >>> observed = ObservedGraph()
+    >>> first = ToolCall("1", "get_all_nearest_neighbors", json.dumps(by_title))
+    >>> observed.add(ToolResult(first, json.dumps(neighbors), rows=1))
+    >>> second = ToolCall("2", "get_unique_property_values", json.dumps(of_persons))
+    >>> observed.add(ToolResult(second, json.dumps(keys), rows=2))
+    >>> observed.nodes["f1"]
+    Node(key='f1', labels=('Film',), properties={'title': 'The Quiet Harbour'})
+    >>> observed.nodes["p2"]
+    Node(key='p2', labels=('Person',), properties={})
+    >>> observed.relationships
+    [Relationship(type='DIRECTED', source='p1', target='f1', properties={'days': 40})]
+    >>> observed.complete_nodes(), observed.complete_labels
+    ({'f1'}, {'Person'})
 
-This shows two nodes and a relationship. The label and the title of f1 are those of the call, for f1 was found by them:
-
-    Node("f1", labels=("Film",), properties={"title": "The Quiet Harbour"})
-    Node("p1", labels=("Person",), properties={"name": "Ida"})
-    Relationship("DIRECTED", source="p1", target="f1", properties={"days": 40})
-
-It also shows what is not there: the call asked for all relationships of f1, and every row was shown, so f1 has no other
-one (`shown_of_nodes`). Of p1 there may be more. A call with `direction` or `relationship_type` shows all of these only.
+The label and the title of f1 are those of the call, for f1 was found by them. Of p2 nothing but its key and its label
+is known. The results also show what is not there. The first call asked for all relationships of f1, and every row was
+shown: f1 has no other one. (Of p1 there may be more. A call with `direction` or `relationship_type` shows all of these
+only.) The second call listed the keys of all persons: there is no third one.
 
 The way of a result: `_rows_of` returns its rows, `_read_row` what one row shows (`_Shown`), and `ObservedGraph` puts
-this together. A `_Call` knows which of its rows were shown. The second half of this file, from `Evidence` on, looks up
-single values in the text of results. Values match as a whole, in every result encoding: `abc` is not in `abcd`, and 3
-is in `[3.0]`.
+this together. A `_Call` knows which of its rows were shown.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from graphwalk.graphs.answers import normalise, parse_json, parse_object, value_forms
+from graphwalk.graphs.answers import parse_object
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME
 from graphwalk.graphs.values import SCALARS, Row, Value
-from graphwalk.models.chat import ToolCall
-from graphwalk.models.trajectory import INTERNAL, ToolResult, Trajectory
+from graphwalk.models.trajectory import ToolResult
 from graphwalk.tools.arguments import as_declared
 from graphwalk.tools.encodings import read_rows, split_notes
+from graphwalk.tools.relationship_rows import Pair, as_labels, is_cut, is_node_key, labels_in, relationship_in
 from graphwalk.tools.tool import shipped_declaration
 
 NEIGHBORS = "get_all_nearest_neighbors"
@@ -50,11 +65,6 @@ GET_SCHEMA = "get_schema"
 MOST_FOUND = 10
 """Rows of a search; with fewer of them there are no others."""
 FIRST_PAGE = 1
-_NAMING = ("name", "title", "label", "caption", "full name", "display name")
-"""Properties that people call a node by, where it has one of them; `fullName` and `display_name` are such names too."""
-_WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s_-]+")
-_CUT = re.compile(r"… \([\d,]+ (?:characters|in all)\)\Z")
-"""The end of a value of which only the beginning was shown."""
 _KIND_BY_COLUMN = {
     "neighbor_properties": "relationships",
     "properties": "nodes",
@@ -62,123 +72,12 @@ _KIND_BY_COLUMN = {
     "values": "values",
 }
 """Column of a query's result → what its rows are read as."""
-_TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 _PATTERN = re.compile(r"\((|:[^\n]+?)\)-\[:([^\n]+?)\]->\((|:[^\n]+?)\)")
 """Of the schema in a prompt: (:Person)-[:DIRECTED]->(:Film|Series), and ()-[:NEAR]->() for nodes without labels."""
 _SCHEMA_OF_A_PART = "some of its relationships may have other properties"
 """Words of a schema that was read from the first nodes or relationships of a large database."""
 _NO_LABEL = ("", NO_NAME, NO_LABEL)
 """How a call names nodes without labels."""
-
-Pair = tuple[str, str, str]
-"""Label of the source, type, label of the target: what the schema allows. "": no label."""
-
-
-def is_key(field: str) -> bool:
-    """Return True if a column or a field of an answer has this name because it holds keys of nodes."""
-    return field == KEY or field.endswith(("_key", ".key"))
-
-
-def name_of(node: Node) -> str:
-    """Return the name of a node for a reader: the text of a property that holds names, else the key."""
-    for naming in _NAMING:
-        for name, value in node.properties.items():
-            if _in_words(name) == naming and isinstance(value, str) and value.strip():
-                return value
-    return node.key
-
-
-def _in_words(property_name: str) -> str:
-    """Return the name of a property as words: "full name" for fullName, full_name and Full-Name."""
-    return " ".join(_WORD_BREAK.split(property_name)).lower()
-
-
-@dataclass(slots=True, eq=False)
-class RelationshipRow:
-    """One relationship as one row shows it. Parallel relationships may look alike, so each equals itself only.
-
-    Not frozen, because millions are made. The centre has the one label that the call asked for; it may have more.
-    """
-
-    source: str
-    source_labels: frozenset[str]
-    type: str
-    target: str
-    target_labels: frozenset[str]
-    properties: Mapping[str, Value]
-    """Empty where the tools hide the properties of relationships."""
-    neighbor: Mapping[str, Value]
-    """Properties of the end that is not the centre, its key among them."""
-    outgoing: bool
-    """The centre is the source."""
-    directed: bool = True
-    """False where the row hides the direction and the schema allows both or neither."""
-
-    @property
-    def centre(self) -> str:
-        """Return the key of the node that the call asked about."""
-        return self.source if self.outgoing else self.target
-
-    @property
-    def other_end(self) -> tuple[str, frozenset[str]]:
-        """Return the key and all labels of the end that is not the centre."""
-        return (self.target, self.target_labels) if self.outgoing else (self.source, self.source_labels)
-
-
-def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) -> RelationshipRow | None:
-    """Return the relationship of a row about a centre with this label; None for a row of another form.
-
-    `pairs` decide on the direction where the row hides it: outgoing if they allow both.
-    """
-    centre = row.get("center_key")
-    type_ = row.get("type")
-    neighbor = row.get("neighbor_properties")
-    if not isinstance(centre, str) or not isinstance(type_, str) or not isinstance(neighbor, dict):
-        return None
-    neighbor_key = neighbor.get(KEY)
-    neighbor_labels = labels_in(row, "neighbor_label")
-    if neighbor_labels is None or not _is_key(neighbor_key):
-        return None
-
-    if "direction" in row:
-        outgoing = row["direction"] == "outgoing"
-        directed = outgoing or row["direction"] == "incoming"
-    else:
-        may_be_outgoing = any((label, type_, neighbor_label) in pairs for neighbor_label in neighbor_labels)
-        may_be_incoming = any((neighbor_label, type_, label) in pairs for neighbor_label in neighbor_labels)
-        outgoing = may_be_outgoing
-        directed = may_be_outgoing != may_be_incoming
-
-    properties = row.get("relationship_properties")
-    if not isinstance(properties, dict):
-        properties = {}
-    centre_labels = _label_set(label)
-    other_labels = _label_set(*neighbor_labels)
-    other = str(neighbor_key)
-    if outgoing:
-        return RelationshipRow(
-            centre, centre_labels, type_, other, other_labels, properties, neighbor, outgoing=True, directed=directed
-        )
-    return RelationshipRow(
-        other, other_labels, type_, centre, centre_labels, properties, neighbor, outgoing=False, directed=directed
-    )
-
-
-def labels_in(row: Row, name: str) -> list[str] | None:
-    """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
-    return _as_labels(row[name] if name in row else row.get(f"{name}s"))
-
-
-def _as_labels(value: Any) -> list[str] | None:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list) and all(type(label) is str for label in value):
-        return value
-    return None
-
-
-def _is_key(key: Any) -> bool:
-    return isinstance(key, str | int) and not isinstance(key, bool)
 
 
 class RelationshipPart(NamedTuple):
@@ -383,7 +282,7 @@ def _read_node_row(row: Row) -> _Shown:
         properties[row["property"]] = row.get("value")
     if KEY in row:
         properties[KEY] = row[KEY]
-    if not _is_key(properties.get(KEY)):
+    if not is_node_key(properties.get(KEY)):
         return _OTHER_FORM
 
     labels = labels_in(row, "label")
@@ -403,7 +302,7 @@ def _read_value_row(row: Row, call: _Call) -> _Shown:
     label = call.lists_keys_of
     if label is None:
         return _Shown(value=row["values"])
-    if not _is_key(row["values"]):
+    if not is_node_key(row["values"]):
         return _OTHER_FORM
     return _Shown(nodes=[_shown_node({KEY: row["values"]}, [label] if label else [])])
 
@@ -430,8 +329,8 @@ def _read_path_row(row: Row) -> _Shown:
 
     nodes = []
     for key, label in zip(keys, labels, strict=True):
-        its_labels = _as_labels(label)
-        if its_labels is None or not _is_key(key):
+        its_labels = as_labels(label)
+        if its_labels is None or not is_node_key(key):
             return _OTHER_FORM
         nodes.append(_shown_node({KEY: key}, its_labels))
 
@@ -458,13 +357,6 @@ def _whole_node(properties: Mapping[str, Any], labels: Iterable[str]) -> _ShownN
     """Return the node of a row that shows all its labels and properties."""
     is_whole = not any(is_cut(value) for value in properties.values())
     return _shown_node(properties, labels)._replace(has_all_labels=True, has_all_properties=is_whole)
-
-
-def is_cut(value: Any) -> bool:
-    """Return True for a value that a page shows in part: "The quiet har… (310 characters)"."""
-    if isinstance(value, list):
-        return any(is_cut(item) for item in value)
-    return isinstance(value, str) and _CUT.search(value) is not None
 
 
 class _Relationships:
@@ -751,123 +643,3 @@ def schema_pairs(prompt: str, *, several_labels: bool = True) -> frozenset[Pair]
 def shows_whole_schema(prompt: str) -> bool:
     """Return True if a prompt shows everything that relationships can join."""
     return bool(schema_pairs(prompt)) and _SCHEMA_OF_A_PART not in prompt
-
-
-@lru_cache(maxsize=4096)
-def _label_set(*labels: str) -> frozenset[str]:
-    """Equal sets are one object: millions of rows have few labels."""
-    return frozenset(labels)
-
-
-class Evidence:
-    """A text, or several, in which values are looked up."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._text = "\n".join(texts)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """Everything between delimiters; a value without delimiters in it is one word."""
-        words = set(_TOKEN.findall(self._text))
-        # `**f7**.` names f7.
-        bare_words = {word.rstrip(".-!?*_").lstrip("*_") for word in words}
-        return frozenset(words | bare_words)
-
-    @cached_property
-    def tokens(self) -> frozenset[Hashable]:
-        """The words, with numbers and booleans as values: 3 and 3.0 are one."""
-        return frozenset(_token(word) for word in self.words)
-
-    def holds(self, value: Any) -> bool:
-        """Return True if the text contains the value as a whole."""
-        if not isinstance(value, str):
-            return normalise(value) in self.tokens
-
-        # A line break is \n in JSON, and é may be \u00e9.
-        spellings = {value}
-        if value:
-            spellings.add(json.dumps(value)[1:-1])
-            spellings.add(json.dumps(value, ensure_ascii=False)[1:-1])
-        if not self.words.isdisjoint(spellings):
-            return True
-        return any(self._holds_phrase(spelling) for spelling in spellings if spelling)
-
-    def _holds_phrase(self, phrase: str) -> bool:
-        """Find a value with delimiters in it, not adjacent to word characters."""
-        words = _TOKEN.findall(phrase)
-        has_delimiters = words != [phrase]
-        if not has_delimiters or not self.words.issuperset(words):
-            return False
-
-        start = self._text.find(phrase)
-        while start >= 0:
-            end = start + len(phrase)
-            before = self._text[start - 1 : start]
-            after = self._text[end : end + 1]
-            continues_a_word = before.isalnum() and phrase[0].isalnum()
-            is_continued = phrase[-1].isalnum() and after.isalnum()
-            if not continues_a_word and not is_continued:
-                return True
-            start = self._text.find(phrase, start + 1)
-        return False
-
-
-@lru_cache(maxsize=1 << 16)
-def _token(word: str) -> Hashable:
-    """Return the value of a word. Cached, since episodes on a graph share most results."""
-    *_, value = value_forms(word)
-    return normalise(value)
-
-
-def tool_evidence(trajectory: Trajectory) -> Evidence:
-    """Return the data in the results that the model had read, without notes, which repeat arguments and count rows."""
-    return Evidence(_data_of(result) for result in trajectory.results_read if shows_data(result))
-
-
-def _data_of(result: ToolResult) -> str:
-    _, data = split_notes(result.content)
-    return data
-
-
-def found_values(results: Iterable[ToolResult]) -> Callable[..., bool]:
-    """Return a function that is True if a result shows a value, in one of several spellings, that its call lacks.
-
-    A call about a guess shows the guess again, which finds nothing.
-    """
-    calls = []
-    for result in results:
-        if shows_data(result):
-            asked = Evidence([result.call.arguments])
-            answered = Evidence([_data_of(result)])
-            calls.append((asked, answered))
-
-    def is_found(*spellings: Any) -> bool:
-        for asked, answered in calls:
-            is_shown = any(answered.holds(spelling) for spelling in spellings)
-            if is_shown and not any(asked.holds(spelling) for spelling in spellings):
-                return True
-        return False
-
-    return is_found
-
-
-def shows_data(result: ToolResult) -> bool:
-    """Return False for errors, empty results and notes, which repeat words of the model."""
-    return result.error is None and bool(result.rows)
-
-
-def wasted_calls(trajectory: Trajectory) -> tuple[int, int]:
-    """Return how many calls were identical to an earlier one, and how many were refused as a mistake."""
-    results = trajectory.results
-    different = {call_signature(result.call) for result in results}
-    repeated = len(results) - len(different)
-    refused = sum(result.error not in (None, INTERNAL) for result in results)
-    return repeated, refused
-
-
-def call_signature(call: ToolCall) -> tuple[str, str]:
-    """Return name and arguments; whitespace and the order of arguments are ignored."""
-    arguments = parse_json(call.arguments)
-    if arguments is None:
-        return call.name, call.arguments
-    return call.name, json.dumps(arguments, sort_keys=True)

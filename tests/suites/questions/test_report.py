@@ -11,9 +11,9 @@ from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.report.text_table import TextTable
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.analysis.suites.questions import baselines
 from graphwalk.runs.folder import RunFolder
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.report import baselines
 from graphwalk.suites.suite import suite_named
 from tests.analysis.report.results import build_report, result
 

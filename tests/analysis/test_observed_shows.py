@@ -10,6 +10,7 @@ import pytest
 from graphwalk.agent.conversation import Conversation
 from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.agent.prompt import Prompt
+from graphwalk.analysis.observed import observed_graph
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.chat import Message, ToolCall, from_dict, to_dict
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
@@ -17,7 +18,6 @@ from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.graph_prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.tools.observed import observed_graph
 from graphwalk.tools.tool import load_tool, load_tools
 from tests.explained import explained_score
 from tests.suites.questions.evidence_graph import near, place, task

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.analysis.suites.own_proof import path_pattern
 from graphwalk.config.agent import foreign_agent
 from graphwalk.config.resources import data_path
 from graphwalk.graphs.files import load_graph
@@ -13,6 +12,7 @@ from graphwalk.models.chat import Message, ToolCall
 from graphwalk.models.trajectory import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.graph_prompts import own_graph_system
+from graphwalk.suites.own_questions.proof import path_pattern
 from graphwalk.suites.own_questions.suite import OwnQuestionTask
 from graphwalk.suites.own_questions.targets import find_targets
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS, GraphToolbox

@@ -1,10 +1,15 @@
 """GraphWalks: causes of wrong answers, scenes and report (docs/method.md, GraphWalks)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from graphwalk.analysis.observed import observed_graph
+from graphwalk.analysis.report import columns
+from graphwalk.analysis.report.columns import with_task_word
 from graphwalk.analysis.report.suite_report import SIZE, Grouping, SuiteReport, expert_result, short_answer
+from graphwalk.analysis.report.text_table import Column, integer, two_decimals
 from graphwalk.analysis.scene import Fate, Scene, trajectory_of, walked_scene
 from graphwalk.analysis.suite_analysis import Explanation, SuiteAnalysis, proven_by
 from graphwalk.errors import counted
@@ -12,11 +17,56 @@ from graphwalk.models.trajectory import ToolResult, Trajectory
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import visible_text
 from graphwalk.suites.graphwalks.suite import EXPERT, GraphwalksTask
-from graphwalk.tools.observed import observed_graph
 
 ErrorClass = Literal["no_answer", "wrong_form", "missing_nodes", "extra_nodes", "other_nodes"]
-_SHORT, _BANDS = 320_000, ("0–128k", "256k–1M")
-"""Characters of the longest prompt of 0–128k tokens, and the published bands; no prompt has 128k to 256k tokens."""
+_TASK_WORD = "problem"
+_PUBLISHED_F1 = Column(
+    "Published\nF1",
+    "published_f1",
+    two_decimals,
+    two_decimals,
+    legend="mean F1 by the published rule: last line alone, target of the file",
+)
+_WRONG_FORM = Column(
+    "No final\nline", "wrong_form", integer, legend="replies with text, but without the line Final Answer: […]"
+)
+_RESULTS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    columns.CONTEXT_OVERFLOWS,
+    columns.F1,
+    _PUBLISHED_F1,
+    columns.PRECISION,
+    columns.RECALL,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    columns.FURTHEST,
+    columns.TASKS,
+    columns.INFRASTRUCTURE_FAILURES,
+    _WRONG_FORM,
+    columns.TOKENS,
+    columns.COST,
+    columns.SECONDS_PER_QUESTION,
+    columns.GRAPHS,
+)
+_GROUPS = (
+    columns.CORRECT,
+    columns.SCORED,
+    columns.ACCURACY,
+    columns.PROVEN_ACCURACY,
+    _PUBLISHED_F1,
+    columns.CALLS_PER_QUESTION,
+    columns.TOKENS_PER_QUESTION,
+    columns.F1,
+    columns.FURTHEST,
+    columns.TASKS,
+    columns.INFRASTRUCTURE_FAILURES,
+    columns.GRAPHS,
+)
+_LONGEST_SHORT_PROMPT = 320_000
+"""Characters of the longest prompt of 0–128k tokens; the next longer one has more than 256k tokens."""
 
 
 class GraphwalksExplanation(Explanation):
@@ -25,7 +75,7 @@ class GraphwalksExplanation(Explanation):
     error_class: ErrorClass | None = None
 
 
-class Analysis(SuiteAnalysis[GraphwalksTask]):
+class GraphwalksAnalysis(SuiteAnalysis[GraphwalksTask]):
     """The explanations of GraphWalks."""
 
     explanation_type = GraphwalksExplanation
@@ -33,7 +83,11 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
 
     def report(self) -> SuiteReport:
         size = Grouping(SIZE, "graph size", lambda result: result.get("graph", {}).get("nodes"))
-        return self.declared(
+        return replace(
+            super().report(),
+            task_word=_TASK_WORD,
+            columns=with_task_word(_TASK_WORD, _RESULTS),
+            group_columns=with_task_word(_TASK_WORD, _GROUPS),
             groupings=(Grouping("problem", "operation and size of the prompt", _problem), size),
             right_answers=right_answers,
             baselines=partial(expert_result, score=dict.fromkeys(("correct", "precision", "recall", "f1"), 1)),
@@ -42,12 +96,6 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
     def explain(
         self, task: GraphwalksTask, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]
     ) -> GraphwalksExplanation:
-        error: ErrorClass | None = None
-        if answer is None:
-            error = "wrong_form" if visible_text(trajectory.reply) else "no_answer"
-        elif not score["correct"]:
-            nodes, target = {*answer}, {*task.target}
-            error = "extra_nodes" if nodes > target else "missing_nodes" if nodes < target else "other_nodes"
         unproven = ""
         if score["correct"]:
             missing = _search(task, trajectory.results_read).missing
@@ -56,7 +104,7 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         return GraphwalksExplanation(
             proven=proven_by(setting, score, unproven),
             unproven=unproven if setting == "tools" else "",
-            error_class=error,
+            error_class=_why_wrong(task, trajectory, answer, score),
         )
 
     def potential(self, task: GraphwalksTask, trajectory: Trajectory) -> float:
@@ -67,10 +115,26 @@ class Analysis(SuiteAnalysis[GraphwalksTask]):
         return _search(task, trajectory.results).share
 
     def scene(self, task: GraphwalksTask, record: ResultRecord) -> Scene:
-        target, answer = {*task.target}, {*(record["answer"] or ())}
+        target = set(task.target)
+        answer = set(record["answer"] or ())
         fates: dict[str, Fate] = dict.fromkeys(target - answer, "missed")
-        fates |= {key: "right" if key in target else "wrong" for key in answer}
+        for key in answer:
+            fates[key] = "right" if key in target else "wrong"
         return walked_scene(record, trajectory_of(record), {str(task.parameters["node"])}, fates)
+
+
+def _why_wrong(task: GraphwalksTask, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> ErrorClass | None:
+    if answer is None:
+        return "wrong_form" if visible_text(trajectory.reply) else "no_answer"
+    if score["correct"]:
+        return None
+    nodes = set(answer)
+    target = set(task.target)
+    if nodes > target:
+        return "extra_nodes"
+    if nodes < target:
+        return "missing_nodes"
+    return "other_nodes"
 
 
 def right_answers(result: ResultRecord) -> list[str]:
@@ -114,4 +178,7 @@ def _search(task: GraphwalksTask, results: Sequence[ToolResult]) -> _Search:
 
 
 def _problem(result: ResultRecord) -> str:
-    return f"{result['task']['template']} {_BANDS[result['task']['prompt_chars'] > _SHORT]}"
+    """Return the problem with the published band of its prompt: "bfs 0–128k"."""
+    task = result["task"]
+    band = "0–128k" if task["prompt_chars"] <= _LONGEST_SHORT_PROMPT else "256k–1M"
+    return f"{task['template']} {band}"

@@ -12,9 +12,9 @@ from graphwalk.analysis.report.episodes import observe
 from graphwalk.analysis.report.formats import text_tables
 from graphwalk.analysis.report.report import report_of, report_on
 from graphwalk.analysis.suite_analysis import analysis_of
-from graphwalk.analysis.suites.magma import case, trace_records
 from graphwalk.background import run_in_background
 from graphwalk.runs.folder import RunFolder
+from graphwalk.suites.magma.report import case, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.analysis.report.results import build_report
 
