@@ -10,7 +10,7 @@ They are versioned: a name that goes, or changes what it means, is announced in 
                 Suite Task Tasks Score Prompt AgentConfig Scoring Schema Extraction Trajectory ConfigError check_suite
     prompt      graph_prompt render_text AnswerForm rows_as_answer keys_as_answer
     score       ReplyForm extract compare_rows compare_sets
-    player      Ask Player Policy flawed read_rows
+    scripted    Ask ScriptedAgent Policy flawed read_rows
     kind        GraphIndex KEY Plan PythonPart Rows Walker
     tool        GRAPH_TOOLS Toolbox ToolResult
     analysis    SuiteAnalysis Explanation SuiteReport Grouping Column PLAIN_COLUMNS one_decimal
@@ -46,7 +46,7 @@ from graphwalk.suites.graph_prompts import graph_prompt
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker
 from graphwalk.suites.rows import compare_rows, compare_sets
-from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import Score, ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 from graphwalk.tools.toolbox import Toolbox
@@ -86,7 +86,6 @@ __all__ = [
     "ModelError",
     "Node",
     "Plan",
-    "Player",
     "Policy",
     "Prompt",
     "PropertyGraph",
@@ -100,6 +99,7 @@ __all__ = [
     "Schema",
     "Score",
     "Scoring",
+    "ScriptedAgent",
     "Spec",
     "StoreError",
     "Suite",

@@ -111,7 +111,7 @@ def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
 
     def tell() -> None:
         while not ended.wait(QUIET_SECONDS):
-            say(str(bar))
+            print_message(str(bar))
 
     threading.Thread(target=tell, daemon=True).start()
     try:
@@ -181,12 +181,12 @@ def accept_any_text() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Print a message on stderr, without interpreting markup."""
     stderr().print(printable(text), markup=False)
 
 
-def data(text: str) -> None:
+def print_data(text: str) -> None:
     """Print data on stdout, without control characters, and flush it, since a program may read it from a pipe."""
     sys.stdout.write(printable(text) + "\n")
     sys.stdout.flush()
@@ -213,7 +213,7 @@ def print_columns(rows: Iterable[Sequence[str]]) -> None:
 
 def show_error(error: GraphwalkError) -> None:
     """Print the cause and the next step, with secrets redacted."""
-    say(f"error: {without_secrets(str(error))}")
+    print_message(f"error: {without_secrets(str(error))}")
 
 
 def without_secrets(text: str) -> str:
@@ -234,7 +234,7 @@ def show_warnings_as_lines() -> None:
     """Show warnings as one line, without source code."""
 
     def show(message: Warning | str, *where: Any, **more: Any) -> None:
-        say(str(message) if isinstance(message, FileNote) else f"warning: {message}")
+        print_message(str(message) if isinstance(message, FileNote) else f"warning: {message}")
 
     warnings.showwarning = show
 
@@ -298,7 +298,7 @@ class _Stop:
             self._cancel()
         if self._message:
             with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
-                say(f"{signal.Signals(signum).name}: {self._message}")
+                print_message(f"{signal.Signals(signum).name}: {self._message}")
                 self.announced = True
 
     async def cancellable(self, work: Coroutine[Any, Any, T]) -> T:

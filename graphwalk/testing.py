@@ -16,7 +16,7 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, judge
-from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, resolve
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -104,16 +104,16 @@ def _content(graph: PropertyGraph) -> list[str]:
     return sorted(json.dumps(part, sort_keys=True) for part in parts)
 
 
-async def _planned(name: str, seed: int, fields: Mapping[str, Any]) -> tuple[Experiment, Plan]:
+async def _planned(name: str, seed: int, fields: Mapping[str, Any]) -> tuple[ResolvedExperiment, Plan]:
     """Return an experiment with one graph and all scripted agents of a suite, and its plan."""
     suite = suite_named(name)
-    models = [f"scripted/{agent}" for agent in suite.players]
+    models = [f"scripted/{agent}" for agent in suite.scripted_agents]
     mapping = {"name": "check", "suite": {"name": name, **fields}, "models": models, "seed": seed}
     experiment = resolve(load_experiment({**mapping, "settings": suite.settings}), Variables())
     return experiment, await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
 
 
-def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
+def _check_tasks(experiment: ResolvedExperiment, plan: Plan, again: Plan) -> None:
     tasks = [task for task, _ in plan.tasks]
     assert tasks, "the suite makes no task"
     assert tasks == [task for task, _ in again.tasks], "the same seed gives other tasks"
@@ -126,7 +126,7 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     assert type(config).model_validate_json(config.model_dump_json()) == config
 
 
-async def _check_prompts(experiment: Experiment, plan: Plan) -> None:
+async def _check_prompts(experiment: ResolvedExperiment, plan: Plan) -> None:
     for planned in plan.episodes:
         first, second = await planned.prompt(experiment), await planned.prompt(experiment)
         assert first.messages, f"{planned.task.task_id} has no prompt"
@@ -137,7 +137,7 @@ async def _check_prompts(experiment: Experiment, plan: Plan) -> None:
         assert planned.task.answer_format(experiment.agent).strip()
 
 
-def _check_score(experiment: Experiment, result: Result) -> None:
+def _check_score(experiment: ResolvedExperiment, result: Result) -> None:
     """Check that the score survives JSON, and is the same when it is computed again from the log."""
     suite = experiment.suite
     assert result.score is not None, result.trajectory.error

@@ -16,7 +16,7 @@ from typing import Any
 from graphwalk.models.chat import CallOptions, Message
 from graphwalk.models.protocols import ANY_TEXT, TextProtocol, protocol_of
 from graphwalk.runs.experiment import load_experiment
-from graphwalk.training.stage import Stage
+from graphwalk.training.environment import TaskEnvironment
 from training.commands import run_module
 
 EXPERIMENTS = Path(__file__).parent / "walking_and_reading"
@@ -47,7 +47,7 @@ def walking_chats(folder: Path, graphs: int | None) -> Path:
             config = load_experiment(str(file))
             models = [word for model in config.models for word in ("--model", model)]
             number = ["--graphs", graphs] if graphs and split == "train" else []
-            form = ("--protocol", config.agent.tool_protocol, "--out", scratch / f"{split}.jsonl")
+            form = ("--protocol", config.agent.tool_format, "--out", scratch / f"{split}.jsonl")
             apart = ["--not-in", scratch / "train.jsonl"] if split == "held_out" else []
             run_module("graphwalk", "generate", "traces", file, *models, *number, *form, *apart)
         scratch.rename(data)
@@ -83,7 +83,7 @@ def _reading_lines(fields: dict[str, Any]) -> list[str]:
 async def _read_lines(fields: dict[str, Any]) -> list[str]:
     # No scripted agent plays this setting: the name of the model is not used.
     one = {"settings": ["no_tools"], "models": ["openai-api/none/none"], **fields}
-    stage = await Stage.open(str(TRAIN), **one)
+    stage = await TaskEnvironment.open(str(TRAIN), **one)
     lines: list[str] = []
     for number in range(len(stage)):
         episode = await stage.begin(number)

@@ -112,7 +112,7 @@ class Conversation:
             tools = ()
         if tools and self.config.tool_choice == "required":
             options = replace(options, tool_choice="required")
-        if self.config.tool_protocol == "json":
+        if self.config.tool_format == "json":
             options = replace(options, answer_schema=self._answer_form.schema)
         return Request(messages, tools, options)
 
@@ -146,7 +146,7 @@ class Conversation:
 
     def replied(self, reply: Reply) -> "Conversation":
         """Return the conversation after a reply: calls, an answer, or neither, for which there may be a nudge."""
-        if self.config.tool_protocol == "json":
+        if self.config.tool_format == "json":
             reply = with_answer_as_text(reply, self._answer_form.write)
         message = reply.message
         text = message.content or ""
@@ -164,7 +164,7 @@ class Conversation:
             return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
 
         # <tool_call>{"name": "neighbours", …}</tool_call>, of a server that has no parser for the calls of its model
-        if self.config.tool_protocol == "native" and is_call_as_text(message, self.tools):
+        if self.config.tool_format == "native" and is_call_as_text(message, self.tools):
             return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
 
         follow_up = self._next_follow_up

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.agent.prompt import AnswerForm
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.answers import parse_json
+from graphwalk.graphs.answers import parse_answer_json
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
@@ -52,7 +52,7 @@ class AnswerTool(ToolboxWrapper):
             return await self.inner.call(call)
 
         # {"rows": [{"name": "Ida"}, {"name": "Bo"}]}
-        arguments = parse_json(call.arguments)
+        arguments = parse_answer_json(call.arguments)
         has_only_rows = isinstance(arguments, dict) and arguments.keys() == {ROWS}
         if has_only_rows and _fits(arguments[ROWS], self._form.schema):
             return ToolResult(call, self._form.write(arguments[ROWS]), final=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwalk.analysis.evidence import Evidence, shows_data
 from graphwalk.analysis.observed import ObservedGraph, observed_graph
-from graphwalk.analysis.report.text_table import plain
+from graphwalk.analysis.report.text_table import cell_text
 from graphwalk.analysis.scene import MOST_USED, Fate, Scene, StateTable, paths_to_nearest, walked_scene
 from graphwalk.graphs.graph import KEY, Node, Relationship
 from graphwalk.graphs.names import name_of
@@ -154,7 +154,7 @@ def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
     answer = record["answer"]
     answer_text = None
     if answer is not None and record.get("setting") != "write_cypher":  # whose rows support nothing by themselves
-        answer_text = plain(answer)
+        answer_text = cell_text(answer)
 
     seen = observed_graph(trajectory.results_read)
     keys = evidence_keys(question, answer_text, seen)

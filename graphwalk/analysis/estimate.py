@@ -24,7 +24,7 @@ from graphwalk.models.trajectory import ExitStatus, ToolResult
 from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import judge
-from graphwalk.runs.resolve import Experiment, can_play, per_episode
+from graphwalk.runs.resolve import ResolvedExperiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.reference import CachedTools
@@ -167,7 +167,7 @@ class ExpertEpisode:
 
 async def _play_expert(
     planned: PlannedEpisode,
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     setup: _Setup,
     results: dict[tuple[str, str], ToolResult],
     judged: bool,
@@ -209,16 +209,18 @@ async def _play_expert(
     return ExpertEpisode(counts, expert is not None, correct)
 
 
-def _expert_for(planned: PlannedEpisode, experiment: Experiment) -> str | None:
+def _expert_for(planned: PlannedEpisode, experiment: ResolvedExperiment) -> str | None:
     """Return the name of the first expert that can play an episode; None if there is none."""
     for name in EXPERTS:
-        is_there = name in experiment.suite.players
+        is_there = name in experiment.suite.scripted_agents
         if is_there and can_play(experiment.suite, f"scripted/{name}", planned.key.setting.name, planned.task):
             return name
     return None
 
 
-def _setup_of(experiment: Experiment, model: str, setting: Setting, windows: Mapping[str, int | None]) -> _Setup:
+def _setup_of(
+    experiment: ResolvedExperiment, model: str, setting: Setting, windows: Mapping[str, int | None]
+) -> _Setup:
     counts_dollars = experiment.config.limits.episode_usd is not None and model in experiment.prices
     return _Setup(setting, windows.get(model), priced_as=model if counts_dollars else None)
 
@@ -230,7 +232,7 @@ def _answer(text: str) -> Policy:
 
 
 async def _play_experts(
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     windows: Mapping[str, int | None],
     most: int | None = None,
     *,
@@ -262,7 +264,7 @@ async def _play_experts(
 
 
 def _episodes_by_setup(
-    experiment: Experiment, plan: Plan, windows: Mapping[str, int | None]
+    experiment: ResolvedExperiment, plan: Plan, windows: Mapping[str, int | None]
 ) -> dict[_Setup, list[PlannedEpisode]]:
     """Return one episode of each task in each setup; models with the same window and no price share a setup."""
     by_setup: dict[_Setup, dict[str, PlannedEpisode]] = defaultdict(dict)
@@ -273,7 +275,7 @@ def _episodes_by_setup(
 
 
 async def check_setup(
-    experiment: Experiment, windows: Mapping[str, int], done: Callable[[], object] = lambda: None
+    experiment: ResolvedExperiment, windows: Mapping[str, int], done: Callable[[], object] = lambda: None
 ) -> dict[str, tuple[int, int] | None]:
     """Return for each setting how many tasks the expert solves, and of how many; None if it cannot play them.
 
@@ -295,7 +297,7 @@ async def check_setup(
     return solved
 
 
-async def estimate_run(experiment: Experiment, windows: Mapping[str, int]) -> RunEstimate:
+async def estimate_run(experiment: ResolvedExperiment, windows: Mapping[str, int]) -> RunEstimate:
     """Play the expert on a sample of the tasks, and sum up calls, tokens and cost. StoreError if a tool fails.
 
     `windows`: context window by model, as its server reports it.
@@ -320,7 +322,7 @@ def _contestant(planned: PlannedEpisode) -> Contestant:
 
 
 def _estimate_of(
-    contestant: Contestant, number: int, played: Sequence[ExpertEpisode], experiment: Experiment
+    contestant: Contestant, number: int, played: Sequence[ExpertEpisode], experiment: ResolvedExperiment
 ) -> ModelEstimate:
     """Return the estimate of a number of episodes from those that the expert has played."""
     total: Counter[str] = Counter()
@@ -338,7 +340,7 @@ def _estimate_of(
     return ModelEstimate(model=contestant.model, setting=str(contestant.setting), episodes=number, usd=usd, **counts)
 
 
-def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
+def _significance(experiment: ResolvedExperiment, plan: Plan) -> Iterator[str]:
     """Yield whether the primary comparison, or without one any pair of players, can be significant after Holm."""
     settings = experiment.config.primary
     units = _units_of_pairs(experiment, plan)
@@ -363,7 +365,7 @@ def _significance(experiment: Experiment, plan: Plan) -> Iterator[str]:
         yield f"{family}: cannot be significant with {size} ({holm}); it takes {needed}."
 
 
-def _units_of_pairs(experiment: Experiment, plan: Plan) -> list[tuple[int, str]]:
+def _units_of_pairs(experiment: ResolvedExperiment, plan: Plan) -> list[tuple[int, str]]:
     """Return the number of common graphs, or of questions about one graph, of each pair that is compared.
 
     These are the pairs of the primary comparison, or all without one: [(10, "graph"), (12, "question")].
@@ -399,7 +401,10 @@ def window_notes(windows: Mapping[str, int]) -> Iterator[str]:
 
 
 def _assumptions(
-    experiment: Experiment, rows: Sequence[ModelEstimate], played: Mapping[_Setup, Sequence[ExpertEpisode]], tasks: int
+    experiment: ResolvedExperiment,
+    rows: Sequence[ModelEstimate],
+    played: Mapping[_Setup, Sequence[ExpertEpisode]],
+    tasks: int,
 ) -> Iterator[str]:
     """Yield the assumptions of the estimate that matter for this plan, in one line each."""
     real = [row for row in rows if not per_episode(row.model)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphwalk.graphs.answers import normalise, parse_json, value_forms
+from graphwalk.graphs.answers import normalise, parse_answer_json, value_forms
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import INTERNAL, ToolResult, Trajectory
 from graphwalk.tools.encodings import split_notes
@@ -125,7 +125,7 @@ def wasted_calls(trajectory: Trajectory) -> tuple[int, int]:
 
 def call_signature(call: ToolCall) -> tuple[str, str]:
     """Return name and arguments; whitespace and the order of arguments are ignored."""
-    arguments = parse_json(call.arguments)
+    arguments = parse_answer_json(call.arguments)
     if arguments is None:
         return call.name, call.arguments
     return call.name, json.dumps(arguments, sort_keys=True)

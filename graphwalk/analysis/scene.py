@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from graphwalk.analysis.observed import ObservedGraph
 from graphwalk.errors import counted
-from graphwalk.graphs.answers import parse_json, parse_object
+from graphwalk.graphs.answers import parse_answer_json, parse_object
 from graphwalk.graphs.graph import KEY, Node
 from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
@@ -231,7 +231,7 @@ def call_of(result: ToolResult, text: str | None = None) -> SceneCall:
 
 def _arguments(text: str) -> Any:
     """Return the arguments of a call as JSON, or the text if it is none."""
-    arguments = parse_json(text)
+    arguments = parse_answer_json(text)
     return text if arguments is None else arguments
 
 

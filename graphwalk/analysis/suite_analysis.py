@@ -24,7 +24,7 @@ from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import quote
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.reference import ReferenceWalk, expert_walk
-from graphwalk.suites.suite import Player, Score, Suite, T, refuse_fields
+from graphwalk.suites.suite import Score, ScriptedAgent, Suite, T, refuse_fields
 
 _GROUP_COLUMNS = 8
 """The first columns of a table, which the breakdowns of it have too."""
@@ -69,7 +69,7 @@ class SuiteAnalysis(Generic[T]):
     version: ClassVar[int] = 1
     """Raise it when the explanation of a result or the expert's walk changes: those that are kept are made again."""
     explanation_type: ClassVar[type[Explanation]] = Explanation
-    expert: ClassVar[Player[Any] | None] = None
+    expert: ClassVar[ScriptedAgent[Any] | None] = None
     """The scripted agent whose walk is the reference of each task."""
 
     def __init__(self, suite: Suite[Any, T]) -> None:

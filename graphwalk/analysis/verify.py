@@ -18,7 +18,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences, tasks_digest
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.record import Result, judge
-from graphwalk.runs.resolve import Experiment, logged_experiment
+from graphwalk.runs.resolve import ResolvedExperiment, logged_experiment
 from graphwalk.sanitise import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.open import OpenGraphs
@@ -157,7 +157,7 @@ async def _check_result(
     record: dict[str, Any],
     then: Result,
     planned: PlannedEpisode,
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     checks: Mapping[str, VerifyCheck],
 ) -> None:
     """Play the episode of one line of the log again, score it, and compare all parts of the line."""
@@ -194,7 +194,7 @@ async def _check_result(
             checks[name].compare(where, parts[name], parts_now[name], things=numbers.get(name, 1))
 
 
-async def _play_again(planned: PlannedEpisode, then: Result, experiment: Experiment) -> Trajectory:
+async def _play_again(planned: PlannedEpisode, then: Result, experiment: ResolvedExperiment) -> Trajectory:
     """Play an episode with the scripted agent or the logged replies that played it."""
     experiment = experiment.of(planned.key.setting)
     provider, _, name = then.key.model.partition("/")

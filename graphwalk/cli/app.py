@@ -34,7 +34,7 @@ from graphwalk.terminal import (
     RedactedFormatter,
     accept_any_text,
     heed_signals,
-    say,
+    print_message,
     show_error,
     show_warnings_as_lines,
     without_secrets,
@@ -148,7 +148,7 @@ def _say_if_langsmith_is_waited_for() -> None:
     if langsmith is None or not langsmith.tracing_is_enabled():
         return
     text = "sending the last traces to LangSmith, which has not taken them yet; unset LANGSMITH_TRACING to go without"
-    reminder = threading.Timer(_PATIENCE_SECONDS, say, [text])
+    reminder = threading.Timer(_PATIENCE_SECONDS, print_message, [text])
     reminder.daemon = True
     reminder.start()
 

@@ -11,7 +11,7 @@ import typer
 
 from graphwalk.cli import options
 from graphwalk.errors import ConfigError
-from graphwalk.terminal import run_async, say, stderr
+from graphwalk.terminal import print_message, run_async, stderr
 from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def ask(
     async def talk() -> None:
         async with OpenGraphs(variables, timeout_seconds=config.limits.store_seconds) as graphs:
             store = await graphs.open(source)
-            agent = await GraphAgent.open(name, store, config, variables, setting=setting, watcher=teller, note=say)
+            agent = await GraphAgent.open(
+                name, store, config, variables, setting=setting, watcher=teller, note=print_message
+            )
             folder: ConversationFolder | None = None
             earlier: tuple[Exchange, ...] = ()
             try:
@@ -92,7 +94,7 @@ def ask(
         run_async(talk(), "stopping")
     finally:
         if teller.log is not None and not json:
-            say(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
+            print_message(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
@@ -110,7 +112,7 @@ async def _questions(only: str | None) -> AsyncIterator[str]:
     is_dialogue = sys.stdin.isatty()
     has_question = False
     if is_dialogue:
-        say("Ask a question; Ctrl-D ends.")
+        print_message("Ask a question; Ctrl-D ends.")
     while True:
         if is_dialogue:
             stderr().print("> ", end="")

@@ -7,7 +7,7 @@ import typer
 
 from graphwalk.cli import options
 from graphwalk.errors import counted
-from graphwalk.terminal import data, progress_bar, run_async, say
+from graphwalk.terminal import print_data, print_message, progress_bar, run_async
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Start a local Neo4j, load graphs and remove them.")
@@ -33,21 +33,21 @@ def up(
     from graphwalk.stores.neo4j.local_server import local_port
 
     variables = read_variables()
-    started = server.up(variables, release=release, way=way, tell=lambda step: say(f"{step} …"))
-    data(f"Neo4j {started.version} is running at bolt://127.0.0.1:{local_port(variables)}")
+    started = server.up(variables, release=release, way=way, tell=lambda step: print_message(f"{step} …"))
+    print_data(f"Neo4j {started.version} is running at bolt://127.0.0.1:{local_port(variables)}")
     address = variables.get("NEO4J_URI")
     if address:
         elsewhere = variables.secrets.redact(address)
-        say(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
-    say("try it:  graphwalk run quickstart --store neo4j")
+        print_message(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
+    print_message("try it:  graphwalk run quickstart --store neo4j")
     if started.way is None:
-        say("it was not started by `graphwalk db up`, which will not stop it")
+        print_message("it was not started by `graphwalk db up`, which will not stop it")
         return
     line = f"it runs {server.IN_WORDS[started.way]}, with its data in {started.place}"
     if started.other_data:
         other, place = started.other_data
         line += f"; other data is in {place}:  graphwalk db down && graphwalk db up --with {other}"
-    say(line)
+    print_message(line)
 
 
 @app.command("down")
@@ -61,12 +61,12 @@ def down(
     variables = read_variables()
     done = server.down(variables, delete=delete)
     for line in done:
-        data(line)
+        print_data(line)
     if not done:
-        data("nothing to stop: `graphwalk db up` has started no Neo4j here")
+        print_data("nothing to stop: `graphwalk db up` has started no Neo4j here")
     port = local_port(variables)
     if answers_bolt(port):
-        say(f"a Neo4j still answers at bolt://127.0.0.1:{port}: `graphwalk db up` did not start it")
+        print_message(f"a Neo4j still answers at bolt://127.0.0.1:{port}: `graphwalk db up` did not start it")
 
 
 @app.command("load")
@@ -90,9 +90,11 @@ def load(
         read = load_graph(graph, options.chosen_source(graph, reading=reading))
     with progress_bar(f"loading {counted(read.node_count, 'node')}"):
         loaded = run_async(db_load(variables, read))
-    data(f"{counted(loaded.nodes, 'node')}, {counted(loaded.relationships, 'relationship')}")
-    data(f"label  {loaded.scope}")
-    say('ask about it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
+    print_data(f"{counted(loaded.nodes, 'node')}, {counted(loaded.relationships, 'relationship')}")
+    print_data(f"label  {loaded.scope}")
+    print_message(
+        'ask about it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)'
+    )
 
 
 @app.command("clean")
@@ -108,6 +110,6 @@ def clean(
     variables = read_variables()
     removed = run_async(db_list(variables) if dry_run else db_clean(variables))
     for load in removed:
-        data(f"{load.scope}  {counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}")
+        print_data(f"{load.scope}  {counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}")
     verb = "would be removed" if dry_run else "removed"
-    data(f"{counted(len(removed), 'graph')} {verb}")
+    print_data(f"{counted(len(removed), 'graph')} {verb}")

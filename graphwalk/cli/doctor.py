@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli import options
 from graphwalk.errors import GraphwalkError, counted
-from graphwalk.terminal import print_columns, run_async, say
+from graphwalk.terminal import print_columns, print_message, run_async
 from graphwalk.variables import Variables, read_variables
 
 
@@ -106,7 +106,7 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
 
     agent = config.agent
     call_options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
-    checked = model_to_check(opened, agent, say)
+    checked = model_to_check(opened, agent, print_message)
 
     async def check() -> list[Capability]:
         try:
@@ -117,5 +117,5 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
     results = run_async(check())
     print_columns((result.status, result.name, result.detail) for result in results)
     if len(results) == 1:
-        say("no reply; other checks were skipped")
+        print_message("no reply; other checks were skipped")
     return all(result.status != "failed" for result in results)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from graphwalk.agent.loop import Watcher
 from graphwalk.analysis.answer_evidence import EVERY_LOOK_UP_FAILED
-from graphwalk.analysis.report.text_table import dollars, duration, pairs, plain, plain_grid
+from graphwalk.analysis.report.text_table import cell_text, dollars, duration, pairs, plain_grid
 from graphwalk.analysis.scene import (
     MOST_USED,
     Scene,
@@ -33,7 +33,7 @@ from graphwalk.own_graph.answer import Answer
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import Result
 from graphwalk.sanitise import one_line, printable
-from graphwalk.terminal import data, progress_bar, say, stderr, stdout
+from graphwalk.terminal import print_data, print_message, progress_bar, stderr, stdout
 
 _INDENT = (0, 0, 0, 4)
 _FIRST_ROWS = 10
@@ -167,7 +167,7 @@ def _rows(call: SceneCall, most: int | None) -> Iterator[RenderableType]:
 
 def _cells(row: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     """Return the values of a row as texts; a field that it does not have is empty, and a null is a dash."""
-    return [plain(row[name]) if name in row else "" for name in names]
+    return [cell_text(row[name]) if name in row else "" for name in names]
 
 
 def _grid(names: Sequence[str], rows: Iterable[tuple[Sequence[str], str]]) -> Table:
@@ -203,7 +203,7 @@ def _answer(answer: StateTable) -> Iterator[RenderableType]:
         return
     # One row without a fate has a text for each title: ("", "Ida is 30.", "30").
     for title, value in zip(answer.columns, texts, strict=True):
-        yield from _section(title, Text("no answer found" if value is None else printable(plain(value))))
+        yield from _section(title, Text("no answer found" if value is None else printable(cell_text(value))))
 
 
 def _comparison(table: StateTable) -> Group:
@@ -211,7 +211,7 @@ def _comparison(table: StateTable) -> Group:
     lines = []
     for fate, *values in table.rows:
         sign, colour = _FATES.get(fate, ("", ""))
-        cells = [plain(value) for value in values]
+        cells = [cell_text(value) for value in values]
         lines.append(([sign, *cells], colour))
     grid = _grid(["", *table.columns], lines)
     if not table.note:
@@ -276,7 +276,7 @@ def _figures(result: Result) -> Iterator[RenderableType]:
     for name, value in (result.score or {}).items():
         if name in _SHOWN_ELSEWHERE or value is None or value == "" or isinstance(value, dict | list):
             continue
-        number = f"{value:.4g}" if isinstance(value, float) else plain(value)
+        number = f"{value:.4g}" if isinstance(value, float) else cell_text(value)
         table.add_row(Text(one_line(name), style="dim"), Text(one_line(number)))
     if table.row_count:
         yield from _section("score", table)
@@ -386,10 +386,10 @@ class Teller(Watcher):
         self.exit_code = _exit_code(answer)
         if self._json:
             run = None if self.log is None else str(self.log.path)
-            data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
+            print_data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
             return
         if answer.answer is None:
-            say(f"error: no answer ({answer.exit_status}): {answer.error or 'the model returned no text'}")
+            print_message(f"error: no answer ({answer.exit_status}): {answer.error or 'the model returned no text'}")
         else:
             _print_answer(answer)
 
@@ -397,10 +397,10 @@ class Teller(Watcher):
         if evidence is not None:
             stdout().print(evidence)
         elif answer.setting == "write_cypher":
-            data("evidence: – (not known of queries)")
+            print_data("evidence: – (not known of queries)")
         for sentence in answer.evidence.namesakes:
-            say(f"note: {printable(sentence)}")
-        say(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))
+            print_message(f"note: {printable(sentence)}")
+        print_message(" · ".join([counted(len(answer.trajectory.results), "call"), *effort(answer)]))
 
 
 def _exit_code(answer: Answer) -> int:
@@ -416,6 +416,6 @@ def _print_answer(answer: Answer) -> None:
     if answer.unsupported:
         mark = Text(printable(f"Not supported by the graph: {answer.unsupported}"), "bold red")
         stdout().print(mark, soft_wrap=True)
-    data(f"\n{answer.answer}\n")
+    print_data(f"\n{answer.answer}\n")
     if answer.unseen:
-        say(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")
+        print_message(f"warning: unverified: no tool result contains {', '.join(answer.unseen)}")

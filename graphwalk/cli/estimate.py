@@ -4,13 +4,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import counted
-from graphwalk.terminal import data, progress_bar, run_async, stdout
+from graphwalk.terminal import print_data, progress_bar, run_async, stdout
 
 if TYPE_CHECKING:
-    from graphwalk.runs.resolve import Experiment
+    from graphwalk.runs.resolve import ResolvedExperiment
 
 
-def print_setup(experiment: "Experiment", as_json: bool) -> None:
+def print_setup(experiment: "ResolvedExperiment", as_json: bool) -> None:
     """Print for each setting how many tasks the scripted expert solves under this setup."""
     from graphwalk.analysis.estimate import check_setup, window_notes
     from graphwalk.runs.resolve import context_windows
@@ -21,16 +21,16 @@ def print_setup(experiment: "Experiment", as_json: bool) -> None:
     if as_json:
         # {"tools": 0.9583, "prompt": null}
         shares = {setting: share and share[0] / share[1] for setting, share in solved.items()}
-        data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
+        print_data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
         return
     for note in window_notes(windows):
-        data(note)
+        print_data(note)
     for setting, share in solved.items():
         words = "not known: no scripted agent plays it" if share is None else f"{share[0]} of {share[1]} tasks"
-        data(f"Expert under this setup, {setting}: {words}")
+        print_data(f"Expert under this setup, {setting}: {words}")
 
 
-def print_estimate(experiment: "Experiment", as_json: bool) -> None:
+def print_estimate(experiment: "ResolvedExperiment", as_json: bool) -> None:
     """Print tasks, calls, tokens and cost of a run."""
     from graphwalk.analysis.estimate import estimate_run
     from graphwalk.analysis.report.text_table import Column, TableRow, TextTable, dollars, rendered, short
@@ -39,7 +39,7 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
     windows = run_async(context_windows(experiment))
     estimate = run_async(estimate_run(experiment, windows))
     if as_json:
-        data(estimate.as_json())
+        print_data(estimate.as_json())
         return
     columns = (
         Column("model", "model", name=True),
@@ -62,9 +62,9 @@ def print_estimate(experiment: "Experiment", as_json: bool) -> None:
                 total[column.field] = sum(figures)
         rows.append(TableRow(total))
     tasks = ", ".join(f"{number} {template}" for template, number in estimate.tasks.items())
-    data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
+    print_data(f"{estimate.experiment}: {counted(sum(estimate.tasks.values()), 'task')}: {tasks}\n")
     stdout().print(rendered(TextTable("", columns, rows), columns, stdout().width))
     for model, price in estimate.prices.items():
-        data(f"* Price of {model}: {price}.")
+        print_data(f"* Price of {model}: {price}.")
     for note in estimate.notes:
-        data(f"* {note}")
+        print_data(f"* {note}")

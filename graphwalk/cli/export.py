@@ -10,7 +10,7 @@ from typer.main import get_command
 
 from graphwalk.cli import options
 from graphwalk.errors import ConfigError, counted
-from graphwalk.terminal import data, progress_bar, run_async, say
+from graphwalk.terminal import print_data, print_message, progress_bar, run_async
 from graphwalk.variables import read_variables
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         number = len(Episodes(folder, chosen))
         with progress_bar("exporting", number) as done:
             exporter(Episodes(folder, chosen, done), out)
-        say(f"{counted(number, 'episode')} written to {out}")
+        print_message(f"{counted(number, 'episode')} written to {out}")
 
     return command
 
@@ -81,10 +81,10 @@ def traces(
     opened = [run_async(read_run(RunFolder.open(path), read_variables())) for path in runs]
     manifest = export_traces(opened, out, TraceOptions(correct, grounded, tuple(model or ()), protocol), not_in)
     for kind, number in manifest["kinds"].items():
-        data(f"{kind:<40} {number}")
+        print_data(f"{kind:<40} {number}")
     for reason, number in manifest["left_out"].items():
-        say(f"left out: {counted(number, 'episode')} {reason}")
-    say(f"{counted(manifest['lines'], 'chat')} written to {out}, and {manifest_path(out)}")
+        print_message(f"left out: {counted(number, 'episode')} {reason}")
+    print_message(f"{counted(manifest['lines'], 'chat')} written to {out}, and {manifest_path(out)}")
 
 
 @app.command("dataset")
@@ -112,8 +112,8 @@ def dataset(
     with progress_bar("making tasks"):
         tables = run_async(export_dataset(experiments, out, read_variables(), licence))
     for table in tables:
-        data(f"{table.path:<30} {counted(table.rows, 'row'):>12}  sha256 {table.sha256}")
-    say(f"written to {out}; the card is {out / 'README.md'}")
+        print_data(f"{table.path:<30} {counted(table.rows, 'row'):>12}  sha256 {table.sha256}")
+    print_message(f"written to {out}; the card is {out / 'README.md'}")
 
 
 @app.command("graph")
@@ -152,10 +152,10 @@ def graph(
     with progress_bar(f"writing {target}"):
         form.write(read, target)
     print_size(read)
-    say(f"written to {target}")
+    print_message(f"written to {target}")
 
 
 def print_size(graph: "PropertyGraph") -> None:
     """Print the numbers of nodes and relationships."""
-    data(f"nodes          {graph.node_count}")
-    data(f"relationships  {graph.relationship_count}")
+    print_data(f"nodes          {graph.node_count}")
+    print_data(f"relationships  {graph.relationship_count}")

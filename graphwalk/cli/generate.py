@@ -10,7 +10,7 @@ from graphwalk.cli import options
 from graphwalk.cli.export import print_size
 from graphwalk.errors import counted
 from graphwalk.files.bulk import Row, write_rows
-from graphwalk.terminal import data, progress_bar, run_async, say
+from graphwalk.terminal import print_data, print_message, progress_bar, run_async
 from graphwalk.variables import read_variables
 
 app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.")
@@ -39,8 +39,8 @@ def twin(
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     print_size(copy.graph)
-    data(f"digest         {copy.graph.digest}")
-    say(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
+    print_data(f"digest         {copy.graph.digest}")
+    print_message(f"written to {out}; mapping back to the original: {mapping} (readable by you alone)")
 
 
 @app.command("graph")
@@ -84,9 +84,9 @@ def graph(
         property_graph = generate_graph(spec, seed, index)
         if out is not None:
             save_graph(property_graph, out)
-            say(f"written to {out}")
+            print_message(f"written to {out}")
     print_size(property_graph)
-    data(f"digest         {property_graph.digest}")
+    print_data(f"digest         {property_graph.digest}")
 
 
 @app.command("maze")
@@ -181,11 +181,11 @@ def traces(
     fields |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), fields, graphs=graphs)
     number = write_traces(config, TraceOptions(True, grounded, (), protocol), out, not_in)
-    say(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
+    print_message(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")
 
 
 def _write(rows: Iterable[Row], out: Path, name: str, total: int) -> None:
     """Write rows with progress, and print their number; `name` is what one row is."""
     with progress_bar(f"{name}s", total) as done:
         number = write_rows(done.each(rows), out)
-    say(f"{counted(number, name)} written to {out}")
+    print_message(f"{counted(number, name)} written to {out}")

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.files.writing import make_folder, write_whole
-from graphwalk.terminal import data
+from graphwalk.terminal import print_data
 
 _DEMO = "demo"
 """The name of the packages in examples/; replaced by another one in texts and in the names of files."""
@@ -54,9 +54,9 @@ def init(
         copy = folder / place
         make_folder(copy.parent)
         write_whole(copy, [text])
-        data(str(copy))
+        print_data(str(copy))
     where = shlex.quote(str(folder))
     if name:
-        data(f"Install and test it:  pip install -e {where} && python -m pytest {where}")
+        print_data(f"Install and test it:  pip install -e {where} && python -m pytest {where}")
     else:
-        data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")
+        print_data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.errors import ConfigError
 from graphwalk.sanitise import printable
-from graphwalk.terminal import data, print_columns, say, show_error, stdout
+from graphwalk.terminal import print_columns, print_data, print_message, show_error, stdout
 
 app = typer.Typer(help="List experiments, questions, tools, models or runs, or show one in full.")
 
@@ -21,8 +21,8 @@ def models() -> None:
     from graphwalk.models.registry import list_providers
 
     print_columns(list_providers().items())
-    data("")
-    data("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
+    print_data("")
+    print_data("Keys are read from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
 
 @app.command("tools")
@@ -37,7 +37,7 @@ def tools(name: NameOrFile = None) -> None:
         print_columns((tool.name, _first_sentence(tool.description)) for tool in load_tools(tool_names()))
         return
     (tool,) = load_tools([name])
-    data(tool.file_text.rstrip())
+    print_data(tool.file_text.rstrip())
 
 
 @app.command("questions")
@@ -50,9 +50,11 @@ def questions(name: NameOrFile = None) -> None:
         return
     shipped = shipped_files()
     kind = load_kind(shipped[name]) if name in shipped else choose_kinds([name])[0]
-    data(kind.file.text.rstrip())
+    print_data(kind.file.text.rstrip())
     if kind.python is None:
-        say(f"{kind.name} has no Python evaluator: targets come from Cypher alone, and scripted/expert cannot run it")
+        print_message(
+            f"{kind.name} has no Python evaluator: targets come from Cypher alone, and scripted/expert cannot run it"
+        )
 
 
 def _list_questions() -> None:
@@ -85,15 +87,15 @@ def experiments(
     from graphwalk.runs.experiment import experiment_groups, find_experiment, load_experiment
 
     if name is not None and resolved:
-        data(load_experiment(name).as_yaml().rstrip())
+        print_data(load_experiment(name).as_yaml().rstrip())
         return
     if name is None:
         for number, (title, names) in enumerate(experiment_groups().items()):
-            data(f"\n{title}" if number else title)
+            print_data(f"\n{title}" if number else title)
             rows = [(f"  {each}", _first_sentence(load_experiment(each).description)) for each in names]
             print_columns(rows)
         return
-    data(find_experiment(name).read_text(encoding="utf-8").rstrip())
+    print_data(find_experiment(name).read_text(encoding="utf-8").rstrip())
 
 
 def _first_sentence(text: str) -> str:
@@ -119,10 +121,10 @@ def runs(
     listed = list_runs(folder)
     if json:
         for run in listed:
-            data(json_module.dumps(run.as_dict()))
+            print_data(json_module.dumps(run.as_dict()))
         return
     if not listed:
-        say(f"no run in {folder}")
+        print_message(f"no run in {folder}")
         return
     table = plain_grid()
     for title in ("Run", "Models", "State"):

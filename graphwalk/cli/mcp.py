@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli import options
 from graphwalk.errors import ConfigError, install_hint
-from graphwalk.terminal import SIGNALS, say
+from graphwalk.terminal import SIGNALS, print_message
 from graphwalk.variables import read_variables
 
 
@@ -55,7 +55,7 @@ def mcp(
         serve(
             source,
             read_variables(),
-            say=say,
+            say=print_message,
             transport=transport,
             host=host,
             port=port,

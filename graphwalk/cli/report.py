@@ -7,7 +7,7 @@ import typer
 
 from graphwalk.cli.options import Json, Models, Names, Run, RunOrFile, SettingNames, names_in
 from graphwalk.errors import counted
-from graphwalk.terminal import data, print_tables, progress_bar, say
+from graphwalk.terminal import print_data, print_message, print_tables, progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.analysis.report.formats import Printed
@@ -17,8 +17,8 @@ OVERVIEW = 2
 """Tables printed at the end of a run: overall, and model against model or the first breakdown."""
 
 Format = Literal["terminal", "csv", "markdown", "latex"]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
+Notes = Annotated[
+    bool, typer.Option("--notes", help="Add notes on columns, intervals, tests and sources; not in JSON, CSV, LaTeX.")
 ]
 
 
@@ -35,7 +35,7 @@ def report(
         typer.Option(metavar="DIR", help="Write plots as SVG and PNG, instead of tables."),
     ] = None,
     name: Names = None,
-    explain: Explain = False,
+    with_notes: Notes = False,
 ) -> None:
     """Print the verdict on a run and its tables.
 
@@ -55,12 +55,12 @@ def report(
 
         written = save_plots(plots_of(report), plots)
         for path in written:
-            data(str(path))
-        say(f"{counted(len(written), 'file')} written to {plots}")
+            print_data(str(path))
+        print_message(f"{counted(len(written), 'file')} written to {plots}")
     elif format == "latex" and not json:
-        data(to_latex(report, origin_of(run), table))
+        print_data(to_latex(report, origin_of(run), table))
     else:
-        _print(report, "json" if json else format, explain=explain)
+        _print(report, "json" if json else format, with_notes=with_notes)
 
 
 def compare(
@@ -75,7 +75,7 @@ def compare(
         typer.Option(help="Split each difference by kind of question, or by the calls that the expert needs."),
     ] = None,
     name: Names = None,
-    explain: Explain = False,
+    with_notes: Notes = False,
     json: Json = False,
 ) -> None:
     """Compare models and settings on identical tasks.
@@ -86,7 +86,7 @@ def compare(
     from graphwalk.analysis.report.compare import compare_runs
 
     comparison = compare_runs(runs, models=model or (), settings=setting or (), by=by, names=names_in(name))
-    _print(comparison, "json" if json else "terminal", explain=explain)
+    _print(comparison, "json" if json else "terminal", with_notes=with_notes)
 
 
 def rescore(folder: Run) -> None:
@@ -100,7 +100,7 @@ def rescore(folder: Run) -> None:
     run = RunFolder.open(folder)
     with progress_bar("scoring", run.planned_episodes()) as done:
         changed, total = rescore_run(run, done)
-    say(f"{counted(total, 'result')} rescored, {counted(changed, 'score')} changed")
+    print_message(f"{counted(total, 'result')} rescored, {counted(changed, 'score')} changed")
     print_overview(run)
 
 
@@ -118,18 +118,18 @@ def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
     return min((accuracy for accuracy in accuracies if accuracy is not None), default=None)
 
 
-def _print(report: "Printed", format: str, *, tables: int | None = None, explain: bool = False) -> None:
+def _print(report: "Printed", format: str, *, tables: int | None = None, with_notes: bool = False) -> None:
     from graphwalk.analysis.report.formats import OnTerminal, to_csv, to_json, to_markdown
     from graphwalk.analysis.report.report import Report
 
     if format == "terminal":
-        print_tables(OnTerminal(report, tables, explain))
+        print_tables(OnTerminal(report, tables, with_notes))
         return
     if format == "json":
         text = to_json(report)
     elif format == "markdown":
-        text = to_markdown(report, explain=explain)
+        text = to_markdown(report, with_notes=with_notes)
     else:
         assert isinstance(report, Report)  # a comparison is printed on the terminal or as JSON
         text = to_csv(report)
-    data(text.rstrip("\n"))
+    print_data(text.rstrip("\n"))

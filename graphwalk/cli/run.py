@@ -11,7 +11,7 @@ from graphwalk.cli import options
 from graphwalk.cli.estimate import print_estimate, print_setup
 from graphwalk.cli.report import print_overview
 from graphwalk.errors import ConfigError, GraphwalkError, counted
-from graphwalk.terminal import Interrupted, run_async, say
+from graphwalk.terminal import Interrupted, print_message, run_async
 from graphwalk.variables import MODEL_VARIABLE, read_variables
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def run(
         print_estimate(experiment, json)
         return
     if not config.models and not variables.get(MODEL_VARIABLE):
-        say("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
+        print_message("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
     new = NewRun.make(config.name, out)
     summary = _play(new.folder, partial(start_run, experiment, new), on)
     _conclude(new.folder, summary, fail_under, json)
@@ -203,22 +203,26 @@ def _play(folder: "RunFolder", work: "Work", on: Literal["ray"] | None) -> "RunS
         raise
     except Interrupted as interrupted:
         if not folder.manifest_path.exists():
-            say(f"{interrupted} before the first episode: run the command again")
+            print_message(f"{interrupted} before the first episode: run the command again")
         elif not interrupted.announced:
-            say(f"{interrupted}: {stopping}")
+            print_message(f"{interrupted}: {stopping}")
         raise
 
 
 def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
     """Print the report of a run, and exit with its code."""
     lowest = print_overview(folder, json=json)
-    say(f"run folder: {folder.path}   (why answers are wrong, and all tables: graphwalk report {folder.quoted})")
+    print_message(
+        f"run folder: {folder.path}   (why answers are wrong, and all tables: graphwalk report {folder.quoted})"
+    )
     if summary.budget_reached:
-        say(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd …")
+        print_message(f"Budget spent. Continue with a larger one:  {folder.resume_command} --budget-usd …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
-        say(f"{counted(missing, 'episode')} without a score. Once the cause is removed:  {folder.resume_command}")
+        print_message(
+            f"{counted(missing, 'episode')} without a score. Once the cause is removed:  {folder.resume_command}"
+        )
         raise typer.Exit(4)
     if fail_under is not None and lowest is not None and lowest < fail_under:
-        say(f"Lowest accuracy: {lowest:.2f} %, below {fail_under} %")
+        print_message(f"Lowest accuracy: {lowest:.2f} %, below {fail_under} %")
         raise typer.Exit(5)

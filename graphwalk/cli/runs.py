@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.cli.options import Run, RunOrFile
-from graphwalk.terminal import data, progress_bar, run_async, say
+from graphwalk.terminal import print_data, print_message, progress_bar, run_async
 from graphwalk.variables import read_variables
 
 
@@ -28,8 +28,8 @@ def publish(
     run = RunFolder.open(folder)
     with progress_bar("publishing", run.planned_episodes()) as done:
         write(run, out, read_variables().secrets, done)
-    say(f"written to {out}")
-    say(f"read it with:  graphwalk report {shlex.quote(str(out))}")
+    print_message(f"written to {out}")
+    print_message(f"read it with:  graphwalk report {shlex.quote(str(out))}")
 
 
 def verify(
@@ -49,13 +49,13 @@ def verify(
     with progress_bar("verifying", run.planned_episodes()) as done:
         verification = run_async(verify_run(run, read_variables(), done))
     if json:
-        data(verification.as_json())
+        print_data(verification.as_json())
     else:
         width = max(map(len, CHECKS))
-        data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
+        print_data(f"{'Check':<{width}}  Verified  Differing  Not verifiable")
         for name, check in verification.checks.items():
             unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
-            data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")
+            print_data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")
     if verification.error is not None:
         raise verification.error
-    say(f"verified: no difference; results sha256 {run.results_digest()}")
+    print_message(f"verified: no difference; results sha256 {run.results_digest()}")

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli.options import RunOrFile
 from graphwalk.errors import ConfigError
-from graphwalk.terminal import say, stdout
+from graphwalk.terminal import print_message, stdout
 
 if TYPE_CHECKING:
     from graphwalk.runs.folder import RunFolder
@@ -93,13 +93,13 @@ def show(
         if len(ids) == 1:
             _print_episodes(folder, keys, everything)
             return
-        say(f"'{task}' matches {len(ids)} tasks")
+        print_message(f"'{task}' matches {len(ids)} tasks")
 
     most = len(keys) if everything else _MOST_LISTED
     for line in episode_list([records[key] for key in keys[:most]]):
         stdout().print(line)
     if len(keys) > most:
-        say(f"{len(keys) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
+        print_message(f"{len(keys) - most} more (--all). Show one with:  graphwalk show {folder.quoted} TASK")
 
 
 def _matching_ids(task: str, keys: "Sequence[EpisodeKey]") -> list[str]:

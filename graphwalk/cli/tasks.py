@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from graphwalk.cli import options
-from graphwalk.terminal import data, run_async, say
+from graphwalk.terminal import print_data, print_message, run_async
 from graphwalk.variables import read_variables
 
 
@@ -35,9 +35,9 @@ def tasks(
     content = run_async(graph_in_memory(source, read_variables()))
     asked, left_out, _ = run_async(tasks_on(content, seed=seed, questions=question, per_question=per_question))
     for task in asked:
-        data(task.model_dump_json() if json else _text(task, answers))
+        print_data(task.model_dump_json() if json else _text(task, answers))
     for name, reason in left_out.items():
-        say(f"{name}: {reason}")
+        print_message(f"{name}: {reason}")
 
 
 def _text(task: Any, answers: bool) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.cli.options import Names, names_in
 from graphwalk.errors import counted, install_hint
-from graphwalk.terminal import data, say, stdout
+from graphwalk.terminal import print_data, print_message, stdout
 
 
 def view(
@@ -23,7 +23,7 @@ def view(
     The file needs no network. A browser is opened only from a terminal.
     """
     from graphwalk.analysis.page import content_of, write_page
-    from graphwalk.analysis.report.names import check_names, names_of
+    from graphwalk.analysis.report.names import check_model_names, names_of
     from graphwalk.analysis.report.plot_files import can_draw
     from graphwalk.runs.folder import RunFolder
     from graphwalk.runs.listing import list_runs
@@ -40,15 +40,15 @@ def view(
         opened += [RunFolder.open(path, conversations=True) for path in paths or [place]]
     names = names_in(name)
     configs = {folder.path: folder.read_manifest()["config"] for folder in opened if not folder.is_conversation}
-    check_names(names, list(configs.values()))
+    check_model_names(names, list(configs.values()))
     runs = []
     for folder in opened:
         config = configs.get(folder.path)
         runs.append(content_of(folder, {} if config is None else names_of(config, names)))
     write_page(runs, out)
     if not can_draw():
-        say(f"The page has no plots, which need matplotlib:  {install_hint('plots')}")
-    say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written")
-    data(str(out))
+        print_message(f"The page has no plots, which need matplotlib:  {install_hint('plots')}")
+    print_message(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written")
+    print_data(str(out))
     if stdout().is_terminal:
         webbrowser.open(out.resolve().as_uri())

@@ -20,7 +20,7 @@ class AgentConfig(Strict):
 
     turn_limit: PositiveInt | None = None
     """Turns after which the answer is requested. None: the default of the experiment's suite, else no limit."""
-    tool_protocol: Literal["native", "text", "json"] = "native"
+    tool_format: Literal["native", "text", "json"] = "native"
     """How tools are called: by the server's API, in the text of the reply, or in a reply that the server holds to a
     JSON schema."""
     tool_choice: Literal["auto", "required"] = "auto"

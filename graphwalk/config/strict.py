@@ -152,7 +152,7 @@ def in_words(error: Any, model: type[BaseModel] | None = None) -> str:
     words = _REDUNDANT.sub("", str(error["msg"]))
     for ours, theirs in (("must", "Input should"), ("is", "Input is"), ("List", "Tuple"), ("list", "tuple")):
         words = words.replace(theirs, ours)
-    text = shown(error["input"])
+    text = short_text(error["input"])
     message = f"{words}, not {text}"
     # models: openai/gpt-4.1
     if error["type"] in ("tuple_type", "list_type") and isinstance(error["input"], str):
@@ -160,7 +160,7 @@ def in_words(error: Any, model: type[BaseModel] | None = None) -> str:
     return message
 
 
-def shown(value: Any) -> str:
+def short_text(value: Any) -> str:
     """Return a value as an error message shows it; lists and mappings by their kind."""
     if value is None:
         return "empty"

@@ -104,7 +104,7 @@ def check_text(text: str, names: Collection[str], filters: Iterable[str]) -> Non
         raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {known}", line)
 
 
-def names_in(text: str) -> set[str]:
+def variables_in(text: str) -> set[str]:
     """Return the names that a text needs."""
     return meta.find_undeclared_variables(_texts().parse(text))
 
@@ -116,7 +116,7 @@ def included_in(text: str) -> set[str]:
 
 def render_text(text: str, /, **values: Any) -> str:
     """Render a text of a data file. Raise TextError if that fails."""
-    return rendered(compiled(_texts(), text), values)
+    return render_template(compiled(_texts(), text), values)
 
 
 @lru_cache(maxsize=1024)
@@ -128,7 +128,7 @@ def compiled(environment: Environment, text: str) -> Template:
         raise _text_error(error) from error
 
 
-def rendered(template: Template, values: Mapping[str, Any]) -> str:
+def render_template(template: Template, values: Mapping[str, Any]) -> str:
     """Render a template. Raise TextError, with file and line, for any error in it (1 / 0, "a" + 1)."""
     try:
         return template.render(values)
@@ -165,7 +165,7 @@ _NO_FILE = "<template>"
 def render_page(path: str, /, **values: Any) -> str:
     """Render the page `templates/<path>`. Raise ConfigError if it is missing or malformed, or lacks a value."""
     try:
-        return rendered(_pages().get_template(path), values)
+        return render_template(_pages().get_template(path), values)
     except TextError as error:
         raise ConfigError(f"templates/{path}:{error.line}: {error.problem}") from error
     except TemplateError as error:
@@ -249,7 +249,7 @@ class Prompts:
     def render(self, name: str, /, **values: Any) -> str:
         """Render one file ("graph_tools.j2"). Raise ConfigError if a variable is missing."""
         try:
-            return rendered(self._environment.get_template(name), values)
+            return render_template(self._environment.get_template(name), values)
         except TextError as error:
             raise ConfigError(f"{error.file}:{error.line}: {error.problem}") from error
 
@@ -293,7 +293,7 @@ def _variables_of(name: str) -> frozenset[str]:
         if not path.exists():
             continue
         text = path.read_text(encoding="utf-8")
-        variables.update(names_in(text))
+        variables.update(variables_in(text))
         for included in included_in(text):
             variables.update(_variables_of(included))
     return frozenset(variables)
@@ -308,7 +308,7 @@ def _own_messages(path: Path, shipped: Mapping[str, str]) -> dict[str, str]:
         if name not in shipped:
             raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(shipped)}")
         try:
-            check_text(text, names_in(shipped[name]), TEXT_FILTERS)
+            check_text(text, variables_in(shipped[name]), TEXT_FILTERS)
         except TextError as error:
             raise ConfigError(f"{file.where(name)}: {error.problem}") from error
     return file.data

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
-def parse_json(text: str) -> Any:
+def parse_answer_json(text: str) -> Any:
     """Return the JSON value of a text, or None. NaN, infinities and huge numbers become text."""
     try:
         value = _DECODER.decode(text)
@@ -31,7 +31,7 @@ def parse_json(text: str) -> Any:
 
 def parse_object(text: str) -> dict[str, Any]:
     """Return the JSON object of a text as by `parse_json`; {} for another value."""
-    value = parse_json(text)
+    value = parse_answer_json(text)
     return value if isinstance(value, dict) else {}
 
 

@@ -80,7 +80,7 @@ async def _plain_text(model: Model) -> Finding:
 async def _tool_call(model: Model) -> Finding:
     message = (await _ask(model, "tool_call", (_tool(),))).message
     if not message.tool_calls:
-        return "absent", f"no tool call: try -o agent.tool_protocol=text. It wrote {message.content!r}"
+        return "absent", f"no tool call: try -o agent.tool_format=text. It wrote {message.content!r}"
     status: Status = "ok"
     for call in message.tool_calls:
         arguments = json_object(call.arguments) or {}
@@ -108,7 +108,7 @@ async def _response_format(model: Model) -> Finding:
     except ModelError as error:
         if error.retryable:
             raise
-        return "absent", f"refused; use tool_protocol native or text: {error.message}"
+        return "absent", f"refused; use tool_format native or text: {error.message}"
     if (json_object(content) or {}).get("answer") in schema["properties"]["answer"]["enum"]:
         return "ok", content
     return "absent", f"a JSON schema was ignored: {content!r}"

@@ -1,4 +1,4 @@
-"""How a model calls tools, by `agent.tool_protocol`: native calls, calls in text, or JSON held to a schema.
+"""How a model calls tools, by `agent.tool_format`: native calls, calls in text, or JSON held to a schema.
 
 In the last two the tools are in the prompt, and the calls are parsed from the reply.
 """
@@ -302,9 +302,9 @@ def _loaded(text: str) -> Any:
 
 def protocol_of(agent: AgentConfig) -> TextProtocol | None:
     """Return the protocol of an agent; None for native calls."""
-    if agent.tool_protocol == "native":
+    if agent.tool_format == "native":
         return None
-    if agent.tool_protocol == "json":
+    if agent.tool_format == "json":
         return JsonProtocol(agent.texts, agent.max_calls_per_turn)
     return TextProtocol(agent.texts)
 

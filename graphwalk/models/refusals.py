@@ -8,7 +8,7 @@ beside the input.
 import re
 from enum import StrEnum
 
-TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_protocol=text"
+TEXT_HINT = "describe the tools in the prompt instead: -o agent.tool_format=text"
 """For a server or model without native tool calls, or without JSON schemas."""
 
 

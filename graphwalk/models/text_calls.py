@@ -41,7 +41,7 @@ _XML_ARGUMENT = re.compile(
 )
 _CALL_MARK = re.compile(r"<tool_call>|<\|?tool_calls?|<function[=\s]|<invoke\s|\[TOOL_CALLS\]|<｜tool|to=functions\.")
 """The beginning of a call in the forms of many models, also of those that are not read here."""
-CALL_AS_TEXT = "the reply is a tool call as text: -o agent.tool_protocol=text"
+CALL_AS_TEXT = "the reply is a tool call as text: -o agent.tool_format=text"
 """For a server that has no parser for the calls of its model."""
 
 

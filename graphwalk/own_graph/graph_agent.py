@@ -155,8 +155,8 @@ class GraphAgent:
             agent = agent.model_copy(update={"tools": QUERY_TOOLS})
             if model == LOOK:
                 raise ConfigError(f"{LOOK} writes no queries", hint="leave --setting out, or name a language model")
-        if model == LOOK and agent.tool_protocol != "native":
-            what = f"tool_protocol: {agent.tool_protocol}: {LOOK} has native calls only"
+        if model == LOOK and agent.tool_format != "native":
+            what = f"tool_format: {agent.tool_format}: {LOOK} has native calls only"
             raise ConfigError(what, hint="leave it out")
         variables = variables.serving(config.servers)
         arguments = config.model_arguments.get(model) if isinstance(model, str) else None

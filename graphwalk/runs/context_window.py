@@ -6,17 +6,17 @@ from graphwalk.errors import GraphwalkError
 from graphwalk.models.protocols import protocol_of
 from graphwalk.models.tokens import count_messages, count_tokens, tools_text
 from graphwalk.runs.plan import Plan, PlannedEpisode
-from graphwalk.runs.resolve import Experiment, per_episode
+from graphwalk.runs.resolve import ResolvedExperiment, per_episode
 from graphwalk.suites.setting import Setting
 
 
-def window_of(model: str, experiment: Experiment, reported: Mapping[str, int]) -> int | None:
+def window_of(model: str, experiment: ResolvedExperiment, reported: Mapping[str, int]) -> int | None:
     """Return the context window that holds for a model: the smaller one of its server's and `limits.context_tokens`."""
     windows = (reported.get(model), experiment.config.limits.context_tokens)
     return min((window for window in windows if window is not None), default=None)
 
 
-async def window_warnings(experiment: Experiment, plan: Plan, reported: Mapping[str, int]) -> list[str]:
+async def window_warnings(experiment: ResolvedExperiment, plan: Plan, reported: Mapping[str, int]) -> list[str]:
     """Return a line for each model and setting whose first prompt and reply do not fit into the window.
 
     `reported`: context window by model, as its server reports it. The tokens of a prompt are an estimate.
@@ -44,7 +44,7 @@ async def window_warnings(experiment: Experiment, plan: Plan, reported: Mapping[
     return warnings
 
 
-async def _prompt_tokens(planned: PlannedEpisode, experiment: Experiment) -> int:
+async def _prompt_tokens(planned: PlannedEpisode, experiment: ResolvedExperiment) -> int:
     """Return the tokens of the first request of an episode, by our rule, in the form in which it is sent."""
     agent = experiment.of(planned.key.setting).agent
     prompt = await planned.prompt(experiment)

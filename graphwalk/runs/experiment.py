@@ -35,7 +35,7 @@ from graphwalk.config.strict import (
     in_words,
     is_path,
     set_dotted,
-    shown,
+    short_text,
     validate,
 )
 from graphwalk.errors import ConfigError, did_you_mean
@@ -327,7 +327,7 @@ def load_experiment(
         file = YamlFile.read(path)
         name, data, folder, tree = str(path), file.data, path.parent, file.tree
     if not isinstance(data, dict):
-        raise ConfigError(f"{name}: expected a mapping of fields, found {shown(data)}")
+        raise ConfigError(f"{name}: expected a mapping of fields, found {short_text(data)}")
 
     fields_set = []
     for override in overrides:

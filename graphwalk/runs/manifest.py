@@ -15,7 +15,7 @@ from graphwalk.models.registry import server_of
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import Plan
 from graphwalk.runs.record import RUN_VERSION
-from graphwalk.runs.resolve import Experiment
+from graphwalk.runs.resolve import ResolvedExperiment
 from graphwalk.suites.suite import Task
 from graphwalk.version import __version__
 
@@ -30,7 +30,7 @@ _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pyd
 _MOST_DIFFERENCES = 40
 
 
-def new_manifest(experiment: Experiment, plan: Plan, run_id: str, created: str) -> dict[str, Any]:
+def new_manifest(experiment: ResolvedExperiment, plan: Plan, run_id: str, created: str) -> dict[str, Any]:
     """Return `run.json` of a new run. It contains no secret."""
     config = experiment.config
     return {
@@ -67,7 +67,7 @@ def code_version() -> str:
     return f"{__version__}, commit {checkout}" if checkout and checkout.endswith("-dirty") else __version__
 
 
-def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
+def fingerprint(experiment: ResolvedExperiment, plan: Plan) -> dict[str, Any]:
     """Return the run fingerprint as JSON data."""
     config = {name: value for name, value in experiment.config.model_dump(mode="json").items() if name not in _FREE}
     config["models"] = list(experiment.models)
@@ -93,7 +93,7 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     return dict(json.loads(json.dumps(data)))
 
 
-def texts_of(experiment: Experiment) -> dict[str, str]:
+def texts_of(experiment: ResolvedExperiment) -> dict[str, str]:
     """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
     texts = {f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()}
     for variant in experiment.variants.values():
@@ -115,7 +115,7 @@ def tasks_digest(tasks: Iterable[Task]) -> str:
     return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
 
 
-def check_unchanged(folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any]) -> None:
+def check_unchanged(folder: RunFolder, experiment: ResolvedExperiment, plan: Plan, then: Mapping[str, Any]) -> None:
     """Raise RunLogError if the fingerprint differs from `then`, the one at the start of the run."""
     changed = differences(then, fingerprint(experiment, plan))
     if not changed:

@@ -11,7 +11,7 @@ from graphwalk.agent.prompt import Prompt
 from graphwalk.errors import ConfigError, counted
 from graphwalk.models.chat import Model
 from graphwalk.runs.record import EpisodeKey
-from graphwalk.runs.resolve import Experiment, can_play, no_episode
+from graphwalk.runs.resolve import ResolvedExperiment, can_play, no_episode
 from graphwalk.runs.task_levers import AnswersByTool, with_levers
 from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.stores.base import GraphStore
@@ -25,7 +25,9 @@ MOST_EPISODES = 1_000_000
 """Largest number of episodes of a run; each takes some kilobytes of memory."""
 
 
-def graphs_of(experiment: Experiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning) -> OpenGraphs:
+def graphs_of(
+    experiment: ResolvedExperiment, run_id: str, note: Callable[[str], object] = _LOGGER.warning
+) -> OpenGraphs:
     """Return what opens the graphs of an experiment, in the store that it names."""
     config = experiment.config
     return OpenGraphs(
@@ -37,7 +39,7 @@ def graphs_of(experiment: Experiment, run_id: str, note: Callable[[str], object]
     )
 
 
-async def store_of(instance: GraphInstance, experiment: Experiment, graphs: OpenGraphs) -> GraphStore | None:
+async def store_of(instance: GraphInstance, experiment: ResolvedExperiment, graphs: OpenGraphs) -> GraphStore | None:
     """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
     if instance.graph is None:
         return None
@@ -71,19 +73,19 @@ class PlannedEpisode:
     task: Task
     graph: PlannedGraph
 
-    async def prompt(self, experiment: Experiment) -> Prompt:
+    async def prompt(self, experiment: ResolvedExperiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
         setting, agent = self.key.setting.name, experiment.of(self.key.setting).agent
         prompt = await self.task.prompt(self.graph.about, setting, agent)
         return with_levers(prompt, self.task, setting, agent)
 
-    async def scripted(self, name: str, experiment: Experiment) -> Model:
+    async def scripted(self, name: str, experiment: ResolvedExperiment) -> Model:
         """Return the scripted agent of this name, in place of the model."""
         schema = await self.graph.about.whole_schema()
         setting = self.key.setting.name
         key = self.key._replace(setting=Setting(setting))  # one walk for all variants
         seed = seed_for(experiment.config.seed, "player", key.text)
-        player = experiment.suite.players[name]
+        player = experiment.suite.scripted_agents[name]
         random = stdlib_random(seed, *player.purpose, self.task.task_id)
         model = player.model(f"scripted/{name}", self.task, setting, schema, random)
         return AnswersByTool(model, self.task) if experiment.of(self.key.setting).agent.answer == "tool" else model
@@ -112,13 +114,13 @@ class Plan:
         yield from self.unplayed
 
 
-def episodes_about(task: Task, graph: PlannedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
+def episodes_about(task: Task, graph: PlannedGraph, experiment: ResolvedExperiment) -> Iterator[PlannedEpisode]:
     """Return the episodes of one task that the models can play."""
     return (planned for planned, playable in _possible_episodes(task, graph, experiment) if playable)
 
 
 def _possible_episodes(
-    task: Task, graph: PlannedGraph, experiment: Experiment
+    task: Task, graph: PlannedGraph, experiment: ResolvedExperiment
 ) -> Iterator[tuple[PlannedEpisode, bool]]:
     """Yield each episode of one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
@@ -132,16 +134,16 @@ def _possible_episodes(
                 yield planned, can_play(experiment.suite, model, setting.name, task)
 
 
-def _why_unplayed(planned: PlannedEpisode, experiment: Experiment) -> str:
+def _why_unplayed(planned: PlannedEpisode, experiment: ResolvedExperiment) -> str:
     """Return the reason why a scripted agent cannot play an episode."""
     setting = planned.key.setting.name
-    player = experiment.suite.players[planned.key.model.partition("/")[2]]
+    player = experiment.suite.scripted_agents[planned.key.model.partition("/")[2]]
     if setting not in player.settings:
         return f"this scripted agent cannot play {setting}"
     return player.why_not(planned.task)
 
 
-async def make_plan(experiment: Experiment, graphs: OpenGraphs, on_tasks: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: ResolvedExperiment, graphs: OpenGraphs, on_tasks: Callable[[int], None]) -> Plan:
     """Return the whole plan of an experiment, which is deterministic. `on_tasks` gets the number of tasks so far."""
     config, suite = experiment.config, experiment.suite
     plan = Plan()

@@ -32,7 +32,7 @@ from graphwalk.runs.manifest import check_unchanged, fingerprint, new_manifest, 
 from graphwalk.runs.plan import Plan, PlannedEpisode, PlannedGraph, episodes_about, graphs_of, make_plan, store_of
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.record import EpisodeKey, Result, judge, key_of, read_answer
-from graphwalk.runs.resolve import Experiment, context_windows, no_episode, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, context_windows, no_episode, resolve
 from graphwalk.suites.extraction import extract_with_model
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.suite import Task
@@ -72,7 +72,7 @@ async def in_this_process(models: "RunModels", manifest: Mapping[str, Any]) -> A
 
 
 async def start_run(
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     new: NewRun,
     progress: Progress,
     players: Players = in_this_process,
@@ -120,7 +120,7 @@ def experiment_of(
     manifest: Mapping[str, Any],
     variables: Variables,
     objects: Mapping[str, Model] | None = None,
-) -> Experiment:
+) -> ResolvedExperiment:
     """Return the experiment that run.json in `folder` describes, with its prices, and its models opened.
 
     Raise ConfigError if this version or machine cannot play it, RunLogError for prices that cannot be read.
@@ -138,7 +138,7 @@ def experiment_of(
 
 
 async def _play_run(
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     folder: RunFolder,
     run_id: str,
     progress: Progress,
@@ -240,7 +240,7 @@ class FinishedEpisodes:
 class _Workers:
     """Workers that play the episodes of a run, and what they share."""
 
-    experiment: Experiment
+    experiment: ResolvedExperiment
     play: PlayEpisode
     budget: Budget
     results: LineWriter
@@ -300,7 +300,10 @@ class SharedByCalls:
 
     @classmethod
     def of_run(
-        cls, experiment: Experiment, replies: Path | None = None, note: Callable[[str], object] = lambda text: None
+        cls,
+        experiment: ResolvedExperiment,
+        replies: Path | None = None,
+        note: Callable[[str], object] = lambda text: None,
     ) -> "SharedByCalls":
         """Return what a process shares that plays alone; `replies`: the file of the reply cache, None: no cache."""
         limits = experiment.config.limits
@@ -312,7 +315,7 @@ class SharedByCalls:
 class RunModels(AsyncExitStack):
     """All models of an experiment, an asynchronous context manager. `shared`: None: a process that plays alone."""
 
-    def __init__(self, experiment: Experiment, shared: SharedByCalls | None = None) -> None:
+    def __init__(self, experiment: ResolvedExperiment, shared: SharedByCalls | None = None) -> None:
         from langchain_core.runnables.config import get_async_callback_manager_for_config
 
         super().__init__()
@@ -357,7 +360,7 @@ class RunModels(AsyncExitStack):
 
 
 async def play(
-    planned: PlannedEpisode, models: RunModels, experiment: Experiment, watcher: Watcher | None = None
+    planned: PlannedEpisode, models: RunModels, experiment: ResolvedExperiment, watcher: Watcher | None = None
 ) -> Result:
     """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
@@ -387,7 +390,11 @@ async def play(
 
 
 async def _play(
-    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment, watcher: Watcher | None
+    planned: PlannedEpisode,
+    model: Model,
+    extractor: Model | None,
+    experiment: ResolvedExperiment,
+    watcher: Watcher | None,
 ) -> Result:
     task, setting, store = planned.task, planned.key.setting, planned.graph.about.store
     experiment = experiment.of(setting)
@@ -445,7 +452,7 @@ def _unexpected(error: Exception, planned: PlannedEpisode) -> str:
 
 def _result(
     planned: PlannedEpisode,
-    experiment: Experiment,
+    experiment: ResolvedExperiment,
     trajectory: Trajectory,
     answer: Any = None,
     score: dict[str, Any] | None = None,
@@ -467,7 +474,7 @@ def _result(
     )
 
 
-async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
+async def play_task(experiment: ResolvedExperiment, task: Task, graph: PropertyGraph) -> Result:
     """Play a task with the first model and setting. ConfigError if it is about another graph, or cannot be played."""
     if task.graph_digest != graph.digest:
         raise ConfigError(

@@ -8,7 +8,7 @@ from graphwalk.errors import counted
 from graphwalk.models.chat import Usage
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runs.record import Result
-from graphwalk.terminal import ProgressBar, clock, progress_bar, say
+from graphwalk.terminal import ProgressBar, clock, print_message, progress_bar
 
 _ENOUGH = 5
 """Episodes after which the total cost is extrapolated."""
@@ -71,7 +71,7 @@ class RunProgress(Progress):
         if prices:
             self._source = " and ".join(sorted({price.source for price in prices.values()}))
         for model, price in prices.items():
-            say(f"price of {model}: {price}")
+            print_message(f"price of {model}: {price}")
 
     def started(self, episodes: int, done: int) -> None:
         self.episodes = episodes
@@ -79,10 +79,10 @@ class RunProgress(Progress):
         self.resumed = done > 0
         if done == episodes:
             they_have = "the episode has" if done == 1 else f"all {done} episodes have"
-            say(f"nothing left to do: {they_have} a score")
+            print_message(f"nothing left to do: {they_have} a score")
         elif not self.bar.live:
             earlier = f", {done} of them finished earlier" if done else ""
-            say(counted(episodes, "episode") + earlier)
+            print_message(counted(episodes, "episode") + earlier)
         self.bar.begin("episodes", episodes, self.done)
         self._show()
 
@@ -102,7 +102,7 @@ class RunProgress(Progress):
         super().finished(result)
 
     def note(self, text: str) -> None:
-        say(f"note: {text}")
+        print_message(f"note: {text}")
 
     def counters(self) -> str:
         """Return the counters of this process, and the tokens and the cost of the whole run."""
@@ -144,4 +144,4 @@ def run_progress(on_result: Callable[[Result], None] | None = None) -> Iterator[
         finally:
             last = f"{bar.numbers()} · {clock(bar.seconds)}" if progress.scored or progress.failed else ""
     if last:
-        say(last)
+        print_message(last)

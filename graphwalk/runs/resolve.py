@@ -25,7 +25,7 @@ from graphwalk.variables import MODEL_VARIABLE, Variables
 
 
 @dataclass(frozen=True)
-class Experiment:
+class ResolvedExperiment:
     """A resolved experiment. Default models: the scripted agents of the suite."""
 
     config: AnyExperiment
@@ -40,7 +40,7 @@ class Experiment:
     """Opened models and objects of the caller, by name; none of the models that play single episodes."""
     extractor: str | None = None
     """The model that extracts answers, None without one or without its API key."""
-    variants: Mapping[str, "Experiment"] = field(default_factory=dict)
+    variants: Mapping[str, "ResolvedExperiment"] = field(default_factory=dict)
     """The experiment of each variant by name, with its own configuration, options and tools."""
 
     @property
@@ -57,11 +57,11 @@ class Experiment:
         """The settings of a model call."""
         return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=self.agent.parallel_tool_calls)
 
-    def of(self, setting: Setting) -> "Experiment":
+    def of(self, setting: Setting) -> "ResolvedExperiment":
         """Return the experiment as it is played in the variant of a setting. A variant returns itself."""
         return self.variants.get(setting.variant, self)
 
-    def with_variants(self) -> "Experiment":
+    def with_variants(self) -> "ResolvedExperiment":
         """Return the experiment with its variants resolved. Raise ConfigError for a prompt or tool that is wrong."""
         played = list(self.config.variants.values()) or [self.config]
         for config in played:
@@ -90,7 +90,7 @@ def resolve(
     keys: bool = True,
     objects: Mapping[str, Model] | None = None,
     prices: Mapping[str, KnownPrice] | None = None,
-) -> Experiment:
+) -> ResolvedExperiment:
     """Look up all that an experiment names, and open its models. Raise ConfigError for anything missing.
 
     Without `keys` no model is opened, and no API key is needed. `objects`: name → model object of the caller. `prices`:
@@ -120,7 +120,7 @@ def resolve(
         prices = _known_prices(config, language_models, variables)
     _check_budget(config, language_models, prices)
 
-    experiment = Experiment(
+    experiment = ResolvedExperiment(
         config=config,
         suite=suite,
         models=models,
@@ -158,7 +158,7 @@ def _models_to_play(config: AnyExperiment, suite: Suite[Any, Any], variables: Va
     elif default_model:
         models = (default_model,)
     else:
-        models = tuple(f"scripted/{name}" for name, player in suite.players.items() if player.default)
+        models = tuple(f"scripted/{name}" for name, player in suite.scripted_agents.items() if player.default)
 
     # -o model_arguments.openai/gpt-4.1.x=1 is an argument of openai/gpt-4.
     for name in config.model_arguments:
@@ -225,7 +225,7 @@ def _check_budget(config: AnyExperiment, models: Iterable[str], prices: Mapping[
             )
 
 
-async def context_windows(experiment: Experiment) -> dict[str, int]:
+async def context_windows(experiment: ResolvedExperiment) -> dict[str, int]:
     """Return model → tokens of its context window, of the models whose servers report it."""
     arguments = experiment.config.model_arguments
     # An object of the caller may be connected to another server than its name.
@@ -257,7 +257,7 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
     provider, _, name = model.partition("/")
     if provider != "scripted":
         return True
-    player = suite.players.get(name)
+    player = suite.scripted_agents.get(name)
     if player is None or setting not in player.settings:
         return False
     return not task or not player.why_not(task)
@@ -272,7 +272,7 @@ def _playable(suite: Suite[Any, Any], models: Sequence[str], settings: Iterable[
     return playable
 
 
-def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
+def no_episode(experiment: ResolvedExperiment, reasons: Iterable[str] = ()) -> ConfigError:
     """Return the error for an experiment without an episode; `reasons` are one line each."""
     config = experiment.config
     suite = experiment.suite
@@ -297,13 +297,13 @@ def _check_scripted(spec: str, suite: Suite[Any, Any], arguments: Mapping[str, A
         raise ConfigError(
             f"{spec} takes no arguments: {', '.join(arguments)}", hint="model_arguments are for language models"
         )
-    if name not in suite.players:
-        names = ", ".join(suite.players) or "the suite has none"
-        close = did_you_mean(name, suite.players)
+    if name not in suite.scripted_agents:
+        names = ", ".join(suite.scripted_agents) or "the suite has none"
+        close = did_you_mean(name, suite.scripted_agents)
         raise ConfigError(f"there is no {spec}{close}", hint=f"scripted agents of the suite {suite.name}: {names}")
 
 
-def logged_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> Experiment:
+def logged_experiment(folder: RunFolder, variables: Variables, store: str | None = None) -> ResolvedExperiment:
     """Return the experiment of a run, with the texts in its folder, for verification; models are not looked up.
 
     `store`: use another store. Raise ConfigError if this version cannot read the configuration.
@@ -329,7 +329,7 @@ def logged_experiment(folder: RunFolder, variables: Variables, store: str | None
         tool = Path(name).stem
         path = texts / "tools" / f"{tool}.yaml"
         tools.append(str(path) if path.is_file() else tool)
-    return Experiment(
+    return ResolvedExperiment(
         config=config,
         suite=suite,
         models=config.models,

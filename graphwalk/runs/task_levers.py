@@ -20,11 +20,11 @@ from graphwalk.tools.toolbox import Toolbox
 
 def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
     """Raise ConfigError for levers that contradict each other, or that this suite or these settings do not have."""
-    required, protocol = agent.tool_choice == "required", agent.tool_protocol
+    required, protocol = agent.tool_choice == "required", agent.tool_format
     native = protocol == "native"
     answers_in_words = suite.task_type.answer_form is Task.answer_form
     rules = (
-        ("tool_choice", required and protocol == "text", f"not with tool_protocol: {protocol}"),
+        ("tool_choice", required and protocol == "text", f"not with tool_format: {protocol}"),
         ("tool_choice", required and native and agent.answer != "tool", "required needs answer: tool, or json"),
         (
             "nudges",
@@ -47,7 +47,7 @@ def with_levers(prompt: Prompt, task: Task, setting: str, agent: AgentConfig) ->
     """Return the start of an episode with everything that its agent switches on."""
     toolbox: Toolbox | None = prompt.toolbox
     form: AnswerForm | None = None
-    if agent.answer == "tool" or agent.tool_protocol == "json":
+    if agent.answer == "tool" or agent.tool_format == "json":
         form = task.answer_form()
     if agent.names_in_tools and isinstance(prompt.toolbox, GraphToolbox):
         toolbox = NamesInTools(prompt.toolbox, agent)

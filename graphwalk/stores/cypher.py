@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 
-from graphwalk.config.templates import TextError, compiled, make_environment, rendered
+from graphwalk.config.templates import TextError, compiled, make_environment, render_template
 from graphwalk.errors import ConfigError, manual
 from graphwalk.graphs.graph import KEY, OUR_PREFIX
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
@@ -53,7 +53,7 @@ class _Safe(str):
     """Text that is safe to put into a query."""
 
 
-def quote(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return the name in back-ticks. Raise ConfigError if it is empty, or contains a backslash or NUL."""
     if not isinstance(name, str) or _UNQUOTABLE.search(name):
         raise ConfigError(f"{name!r} cannot be used as a label, relationship type or property name")
@@ -79,7 +79,7 @@ class Dialect:
     @property
     def any_node(self) -> str:
         """Return the part that confines a node pattern without labels."""
-        return f":{quote(self.scope)}" if self.scope else ""
+        return f":{quote_identifier(self.scope)}" if self.scope else ""
 
     @property
     def any_relationship(self) -> str:
@@ -88,17 +88,17 @@ class Dialect:
 
     def label(self, name: str) -> str:
         """Return the text after the colon in a node pattern; "" is the name for nodes without labels."""
-        return quote(name or NO_LABEL) + self.any_node
+        return quote_identifier(name or NO_LABEL) + self.any_node
 
     def type(self, name: str) -> str:
-        return quote(name)
+        return quote_identifier(name)
 
     def of_type(self, name: str | None) -> str:
         """Return the part that confines a relationship pattern to a type, or to those of the graph for None."""
         return self.any_relationship if name is None else f":{self.type(name)}"
 
     def property(self, name: str) -> str:
-        return quote(name)
+        return quote_identifier(name)
 
     def labels_of(self, variable: str) -> str:
         """Return Cypher for the sorted list of the node's labels."""
@@ -171,7 +171,7 @@ def _render(template: str, identifiers: tuple[tuple[str, _CachedName], ...], dia
     }
     values.update(identifiers)
     try:
-        cypher = dialect.finished(rendered(compiled(_environment(), template), values))
+        cypher = dialect.finished(render_template(compiled(_environment(), template), values))
         check_cypher(cypher)
         return cypher
     except CypherNotAllowedError as error:

@@ -20,7 +20,7 @@ from graphwalk.errors import ConfigError, QueryLimitError, StoreError, ToolMista
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.values import TEMPORAL_FUNCTIONS, Row, shown, shown_rows
 from graphwalk.stores.base import Database, GraphStore, QueryResult
-from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
+from graphwalk.stores.cypher import NO_LABEL, Dialect, quote_identifier
 from graphwalk.stores.cypher_check import Token, check_model_query, tokens_in
 from graphwalk.stores.loading import (
     RESERVED,
@@ -94,7 +94,7 @@ class EmbeddedDialect(Dialect):
 
     def label(self, name: str) -> str:
         # The engine uses the index of the first label.
-        return f"{quote(NODE)}:{super().label(name)}" if self.several else super().label(name)
+        return f"{quote_identifier(NODE)}:{super().label(name)}" if self.several else super().label(name)
 
     def labels_of(self, variable: str) -> str:
         hidden = f"[name IN labels({variable}) WHERE NOT name IN ['{NODE}', '{NO_LABEL}']]"
@@ -255,17 +255,17 @@ def _parts(graph: PropertyGraph) -> Parts:
         labels = list(names) or [NO_LABEL]
         if several:
             labels.insert(0, NODE)
-        pattern = ":".join(quote(label) for label in labels)  # `gw_node`:`Film`:`Award`
+        pattern = ":".join(quote_identifier(label) for label in labels)  # `gw_node`:`Film`:`Award`
         yield f"UNWIND $rows AS row CREATE (n:{pattern}) SET n += row", rows
     indexed = [NODE] if several else [table.label for table in stored.node_tables if len(table.numbers)]
     for label in indexed:
-        yield f"CREATE INDEX FOR (n:{quote(label)}) ON (n.key)", []
+        yield f"CREATE INDEX FOR (n:{quote_identifier(label)}) ON (n.key)", []
     for type_, pair, rows in relationship_batches(stored, BATCH, by_pair=not several):
         source, target = pair or (NODE, NODE)
         query = (
             "UNWIND $rows AS row "
-            f"MATCH (a:{quote(source)} {{key: row.s}}), (b:{quote(target)} {{key: row.t}}) "
-            f"CREATE (a)-[r:{quote(type_)}]->(b) SET r += row.p"
+            f"MATCH (a:{quote_identifier(source)} {{key: row.s}}), (b:{quote_identifier(target)} {{key: row.t}}) "
+            f"CREATE (a)-[r:{quote_identifier(type_)}]->(b) SET r += row.p"
         )
         yield query, rows
 

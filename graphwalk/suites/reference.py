@@ -14,7 +14,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.loaded_graph import LoadedGraph
-from graphwalk.suites.suite import Player, T
+from graphwalk.suites.suite import ScriptedAgent, T
 from graphwalk.tools.toolbox import Toolbox, ToolboxWrapper
 
 _count = lru_cache(1 << 12)(count_tokens)
@@ -59,7 +59,7 @@ class CachedTools(ToolboxWrapper):
 
 
 async def expert_walk(
-    expert: Player[T], task: T, about: LoadedGraph, agent: AgentConfig = AgentConfig()
+    expert: ScriptedAgent[T], task: T, about: LoadedGraph, agent: AgentConfig = AgentConfig()
 ) -> ReferenceWalk:
     """Return the expert's walk with the default prompt and tools, whose pages are those of the agent."""
     walker_config = AgentConfig()

@@ -156,7 +156,7 @@ C = TypeVar("C", bound=SuiteConfig)
 
 
 @dataclass(frozen=True)
-class Player(Generic[T]):
+class ScriptedAgent(Generic[T]):
     """A program in place of a model: `policy(task, setting, schema, random)` plays one episode."""
 
     policy: Callable[[T, str, Schema | None, Random], Policy]
@@ -173,7 +173,7 @@ class Player(Generic[T]):
         """Return the model that plays one episode."""
         return ScriptedModel(name, self.policy(task, setting, schema, random))
 
-    def changed(self, change: Callable[[Policy, Random], Policy]) -> "Player[T]":
+    def changed(self, change: Callable[[Policy, Random], Policy]) -> "ScriptedAgent[T]":
         """Return the player with a policy changed by `flawed` or `varied` of graphwalk/suites/flawed.py."""
 
         def policy(task: T, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -197,7 +197,7 @@ class Suite(ABC, Generic[C, T]):
     """Default tools, which `agent.tools` overrides; empty if the suite does not use tools."""
     turn_limit: ClassVar[int] = 30
     """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
-    players: ClassVar[Mapping[str, Player[Any]]] = {}
+    scripted_agents: ClassVar[Mapping[str, ScriptedAgent[Any]]] = {}
     """Scripted agents by name; `expert` is run as `scripted/expert`."""
 
     @classmethod

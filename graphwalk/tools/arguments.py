@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.errors import ToolMistake
-from graphwalk.graphs.answers import parse_json
+from graphwalk.graphs.answers import parse_answer_json
 from graphwalk.graphs.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.graphs.values import Scalar
 from graphwalk.sanitise import quote
@@ -88,7 +88,7 @@ def _is_empty(value: Any, types: Sequence[str]) -> bool:
 def as_declared(value: Any, types: Sequence[str]) -> Any:
     """Return "2" and 2.0 as 2 where an integer is declared, and "true" as true for a boolean."""
     if isinstance(value, str) and "string" not in types:
-        value = parse_json(value)
+        value = parse_answer_json(value)
     if isinstance(value, float) and value.is_integer() and "number" not in types:
         value = int(value)
     return value

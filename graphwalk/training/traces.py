@@ -15,7 +15,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.files.bulk import Row, usable_rows, write_rows
 from graphwalk.files.writing import write_whole
-from graphwalk.graphs.answers import parse_json, parse_object
+from graphwalk.graphs.answers import parse_answer_json, parse_object
 from graphwalk.models.chat import CallOptions, Message, ToolSpec
 from graphwalk.models.protocols import ANY_TEXT, JsonProtocol, TextProtocol
 from graphwalk.models.trajectory import ExitStatus, Trajectory, Turn
@@ -24,7 +24,7 @@ from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
 from graphwalk.runs.record import Result, key_of
-from graphwalk.runs.resolve import Experiment, logged_experiment, per_episode, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
@@ -101,7 +101,7 @@ def _message(message: Message, protocol: ChatProtocol) -> WireMessage:
 class TraceEpisodes:
     """Episodes of one experiment, and their tools by digest of the graph and setting."""
 
-    experiment: Experiment
+    experiment: ResolvedExperiment
     results: Callable[[], Iterable[Result]]
     tools: Mapping[tuple[str, Setting], Sequence[ToolSpec]]
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
 
 
 async def _tools_of(
-    episodes: Iterable[PlannedEpisode], experiment: Experiment
+    episodes: Iterable[PlannedEpisode], experiment: ResolvedExperiment
 ) -> dict[tuple[str, Setting], Sequence[ToolSpec]]:
     """Return the tools by digest of the graph and setting."""
     tools: dict[tuple[str, Setting], Sequence[ToolSpec]] = {}
@@ -247,7 +247,7 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
 def _has_object_calls(turn: Turn) -> bool:
     """Tell whether a chat template can write the calls of a turn: their arguments are an object there."""
     arguments = [call.arguments or "{}" for call in turn.message.tool_calls]
-    return all(isinstance(parse_json(text), dict) for text in arguments)
+    return all(isinstance(parse_answer_json(text), dict) for text in arguments)
 
 
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
@@ -296,12 +296,14 @@ def write_traces(config: AnyExperiment, options: TraceOptions, out: Path, not_in
     return number
 
 
-def _played_lines(experiment: Experiment, graphs: Iterable[GraphInstance], options: TraceOptions) -> Iterator[Line]:
+def _played_lines(
+    experiment: ResolvedExperiment, graphs: Iterable[GraphInstance], options: TraceOptions
+) -> Iterator[Line]:
     for instance in graphs:
         yield from lines_of(run_in_loop(_play(experiment, instance)), options, Counts())
 
 
-async def _play(experiment: Experiment, instance: GraphInstance) -> TraceEpisodes:
+async def _play(experiment: ResolvedExperiment, instance: GraphInstance) -> TraceEpisodes:
     """Play the episodes about one graph."""
     suite, config = experiment.suite, experiment.config
     database = EmbeddedDatabase()

@@ -45,10 +45,10 @@ class RandomModel:
 
     name = "test/model"
 
-    def __init__(self, random: Random, tool_protocol: str) -> None:
+    def __init__(self, random: Random, tool_format: str) -> None:
         self.requests: list[Any] = []
         self._random = random
-        self._tools = ["count", "count", "count", "fly", ""] if tool_protocol == "json" else ["count", "fly"]
+        self._tools = ["count", "count", "count", "fly", ""] if tool_format == "json" else ["count", "fly"]
 
     async def complete(self, messages: Any, tools: Any, options: CallOptions) -> Reply:
         random = self._random
@@ -105,12 +105,12 @@ async def random_episode(seed: int) -> list[Any]:
         nudges=choose([0, 1, 2]),
         compaction=choose(["none", "window"]),
         compaction_window=choose([1, 2, 8]),
-        tool_protocol=choose(["native", "native", "text", "json"]),
+        tool_format=choose(["native", "native", "text", "json"]),
         tool_choice=choose(["auto", "required"]),
     )
     toolbox = choose([None] + [RandomToolbox(random)] * 5)
     answer = choose([None, AnswerForm({"type": "array"}, json.dumps)])
-    model, recorder = RandomModel(random, agent.tool_protocol), Recorder()
+    model, recorder = RandomModel(random, agent.tool_format), Recorder()
     limits = Limits(episode_tokens=choose([None, None, 30, 200]), episode_usd=choose([None, None, 0.5, 2.0]))
     start = Conversation(Prompt(_START, toolbox, answer, _nudge), agent, limits)
     trajectory = await run_episode(Episode(start, model, CallOptions(temperature=0.5), watcher=recorder))

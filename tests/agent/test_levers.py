@@ -13,7 +13,7 @@ from graphwalk.variables import Variables
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tool_choice": "required"}, "agent.tool_choice: required needs answer: tool"),
-    ({"tool_choice": "required", "answer": "tool", "tool_protocol": "text"}, "not with tool_protocol: text"),
+    ({"tool_choice": "required", "answer": "tool", "tool_format": "text"}, "not with tool_format: text"),
     ({"nudges": 3}, "nudges"),
 ]
 

@@ -12,7 +12,7 @@ from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
-from graphwalk.training.stage import Stage
+from graphwalk.training.environment import TaskEnvironment
 from graphwalk.variables import Variables
 from tests.agent.played import SUITES, play
 from tests.models.player import Player, said
@@ -46,7 +46,7 @@ async def test_after_the_last_nudge_the_reply_counts(tmp_path: Path, nudges: int
 
 async def test_episodes_that_go_step_by_step_nudge_too() -> None:
     experiment = {"name": "q", "suite": SUITES["node_by_property"], "agent": {"nudges": 1, "turn_limit": 2}}
-    stage = await Stage.open(experiment)
+    stage = await TaskEnvironment.open(experiment)
     episode = await stage.begin(0)
     assert "no tool call" in (episode.reply("I plan.") or "")
     assert not episode.must_answer

@@ -54,7 +54,7 @@ async def test_about_tool_calls(agent: AgentConfig) -> None:
 
 async def test_in_the_text_protocol(agent: AgentConfig) -> None:
     player = Player(said("[]"))
-    model = in_run(player, Limits(), agent.model_copy(update={"tool_protocol": "text"}))
+    model = in_run(player, Limits(), agent.model_copy(update={"tool_format": "text"}))
     await model.complete([Message("user", "Q?")], (ToolSpec("look", "Looks.", {}),), CallOptions())
     assert [message.content for message in player.sent[0][0]] == ["look", "Q?\n\nWell? False"]
 

@@ -17,7 +17,7 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun
 from graphwalk.runs.play import start_run
 from graphwalk.runs.progress import Progress
-from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, resolve
 from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer
 from tests.runs.runs import NOTHING_SET, experiment, records, start
@@ -50,7 +50,7 @@ class Straight:
 
 @pytest.mark.parametrize("compaction", ["none", pytest.param("window", marks=pytest.mark.extended)])
 async def test_an_estimate_is_what_a_model_receives_that_calls_as_the_expert(tmp_path: Path, compaction: str) -> None:
-    agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_protocol": "native"}
+    agent = {"agent.compaction": compaction, "agent.compaction_window": 1, "agent.tool_format": "native"}
     await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
     straight = Straight(tmp_path / "expert")
     config = experiment(models=[straight.name], **agent)
@@ -137,7 +137,7 @@ PAPER_100: dict[str, Any] = {
 }
 
 
-def paper_100(**flags: Any) -> Experiment:
+def paper_100(**flags: Any) -> ResolvedExperiment:
     return resolve(load_experiment(PAPER_100, flags=flags), NOTHING_SET, keys=False)
 
 
@@ -152,7 +152,7 @@ async def solved(**flags: Any) -> dict[str, tuple[int, int] | None]:
         ({"agent.turn_limit": 2}, 7),
         ({"agent.turn_limit": 3}, 12),
         ({"agent.call_limit": 20}, 9),
-        ({"agent.tool_protocol": "text", "limits.context_tokens": 8192}, 2),
+        ({"agent.tool_format": "text", "limits.context_tokens": 8192}, 2),
         ({"options.max_output_tokens": 256}, 9),
         ({"options.max_output_tokens": 256, "agent.max_calls_per_turn": 1}, 9),
     ],
@@ -194,12 +194,12 @@ async def test_it_is_not_known_where_no_scripted_agent_plays() -> None:
     ids=["server's", "limit's", "large"],
 )
 async def test_the_smallest_window_holds_for_the_setup(limit: int | None, windows: dict[str, int], right: int) -> None:
-    flags = {"models": [LARGE, SMALL], "agent.tool_protocol": "text", "limits.context_tokens": limit}
+    flags = {"models": [LARGE, SMALL], "agent.tool_format": "text", "limits.context_tokens": limit}
     assert await check_setup(paper_100(**flags), windows) == {"tools": (right, 12)}
 
 
 async def test_an_estimate_stops_at_the_window_of_each_model() -> None:
-    models = paper_100(models=[LARGE, SMALL], **{"agent.tool_protocol": "text"})
+    models = paper_100(models=[LARGE, SMALL], **{"agent.tool_format": "text"})
     estimate = await estimate_run(models, {SMALL: 8192})
     large, small = estimate.rows
     assert small.model_calls < large.model_calls

@@ -14,7 +14,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.suites.loaded_graph import LoadedGraph
 from graphwalk.suites.magma.algorithms import ALGORITHMS
-from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.answers import read_states
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.mazes.generate import MazeSpec, generate_maze
 from graphwalk.training.traces import TraceOptions, export_traces
@@ -65,7 +65,7 @@ def test_chats_of_magma_have_the_prompts_of_a_run_and_right_answers(
     assert [chat[:-1] for chat in written] != chats  # shuffled
     first, *_ = suite.graphs(config.suite, 4)
     chat = next(chat for chat in written if str(chat[:-1]) == str(chats[0]))
-    assert read_answer("bfs", chat[-1]["content"]).answer == first.source.states[first.source.last].answer
+    assert read_states("bfs", chat[-1]["content"]).answer == first.source.states[first.source.last].answer
 
 
 def test_a_row_of_a_maze_is_its_json(tmp_path: Path) -> None:

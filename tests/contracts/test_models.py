@@ -53,7 +53,7 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, 
     async with ModelServer(clever) as server:
         variables = Variables({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "native"
-        agent = AgentConfig(tool_protocol=protocol)
+        agent = AgentConfig(tool_format=protocol)
         provider = open_model(SPECS[request.param], variables)
         model = in_run(provider, Limits(retries=0, call_seconds=60), agent)
         yield model, server

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.graphs.answers import Parsed, normalise, parse_answer, parse_json, parse_literal, value_forms
+from graphwalk.graphs.answers import Parsed, normalise, parse_answer, parse_answer_json, parse_literal, value_forms
 
 
 def nested(depth: int, core: str = "") -> str:
@@ -22,10 +22,10 @@ def nested(depth: int, core: str = "") -> str:
     ],
 )
 def test_json_is_read(text: str, value: Any) -> None:
-    assert parse_json(text) == value
+    assert parse_answer_json(text) == value
 
 
-@pytest.mark.parametrize("parse", [parse_json, parse_answer, parse_literal])
+@pytest.mark.parametrize("parse", [parse_answer_json, parse_answer, parse_literal])
 def test_forty_levels_are_read_and_no_more(parse: Any) -> None:
     assert parse(nested(40)) is not None
     assert parse(nested(39, "1")) is not None

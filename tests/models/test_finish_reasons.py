@@ -92,4 +92,4 @@ async def test_a_call_that_stands_in_the_text_is_named() -> None:
     await model.complete(ASK, (LOOK,), CallOptions())
     await model.complete(ASK, (), CallOptions())
     (note,) = notes
-    assert "agent.tool_protocol=text" in note
+    assert "agent.tool_format=text" in note

@@ -92,7 +92,7 @@ async def test_failures() -> None:
 async def test_model_without_tools_is_an_error() -> None:
     with pytest.raises(ModelError, match="cannot call tools") as failure:
         await LangchainModel(FakeListChatModel(responses=["x"])).complete(ASK, (LOOK,), CallOptions())
-    assert "tool_protocol" in failure.value.hint
+    assert "tool_format" in failure.value.hint
 
 
 async def test_the_arguments_of_its_class_are_given_by_name() -> None:

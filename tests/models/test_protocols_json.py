@@ -37,13 +37,13 @@ class Steps:
 
 
 def speaking(model: Any, **agent: Any) -> Cached:
-    config = AgentConfig.model_validate({"tool_protocol": "json", **agent})
+    config = AgentConfig.model_validate({"tool_format": "json", **agent})
     return in_run(model, Limits(retries=0), config)
 
 
 async def played(model: OpenAIModel, form: AnswerForm | None = None, **agent: Any) -> tuple[Trajectory, Steps]:
     steps = Steps()
-    config = AgentConfig.model_validate({"tool_protocol": "json", "turn_limit": 4, **agent})
+    config = AgentConfig.model_validate({"tool_format": "json", "turn_limit": 4, **agent})
     prompt = Prompt((Message("user", "Which keys?"),), steps, answer=form)
     options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
     return await run_episode(Episode(Conversation(prompt, config), speaking(model, **agent), options)), steps

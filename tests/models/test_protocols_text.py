@@ -17,7 +17,7 @@ WALK_CALL = '{"name": "walk", "arguments": {}}'
 
 
 def speaking(model: Model) -> Cached:
-    return in_run(model, Limits(retries=0), AgentConfig(tool_protocol="text"))
+    return in_run(model, Limits(retries=0), AgentConfig(tool_format="text"))
 
 
 async def test_a_conversation_in_text() -> None:
@@ -62,7 +62,7 @@ async def test_calls_made_natively_are_written_out() -> None:
 async def test_short_prompt_names_the_next_step(results: list[str], words: str) -> None:
     """Small models give up after an empty result, unless the prompt names the next step."""
     player = Player()
-    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
+    config = AgentConfig.model_validate({"tool_format": "text", "prompts": "short"})
     calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))
     calling = [Message("assistant", None, calls)] if calls else []
     messages = [*PROMPT, *calling, *(Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(results))]

@@ -165,4 +165,4 @@ def test_errors_inside_of_a_good_status(body: object, retryable: bool) -> None:
     ids=["Ollama", "vLLM", "DeepSeek", "Groq", "llama.cpp"],
 )
 def test_the_error_of_a_server_without_tools_or_schemas_names_the_text_protocol(message: str) -> None:
-    assert "-o agent.tool_protocol=text" in status_error(400, {}, {"error": {"message": message}}, "host").hint
+    assert "-o agent.tool_format=text" in status_error(400, {}, {"error": {"message": message}}, "host").hint

@@ -15,7 +15,7 @@ CASES = [(meaning, sentence) for meaning, sentences in SENTENCES.items() for sen
 HINTS = {
     "output_limit": "options.max_output_tokens",
     "body_size": "client_max_body_size",
-    "tools": "agent.tool_protocol=text",
+    "tools": "agent.tool_format=text",
     "field": "options.extra.",
 }
 

@@ -112,5 +112,5 @@ def test_the_script_without_a_task_answers_streams_and_is_asked_again(store: gra
 
 
 def test_a_script_plays_by_native_calls_alone(store: graphwalk.Store) -> None:
-    with pytest.raises(ConfigError, match="tool_protocol: json: scripted/look has native calls only"):
-        graphwalk.build_agent("scripted/look", store, tool_protocol="json")
+    with pytest.raises(ConfigError, match="tool_format: json: scripted/look has native calls only"):
+        graphwalk.build_agent("scripted/look", store, tool_format="json")

@@ -6,7 +6,7 @@ from graphwalk.models.stack import ModelStack, model_to_check
 from graphwalk.models.wrappers import Budget
 from tests.models.player import ASK, LOOK, Player, said
 
-TEXT = AgentConfig(tool_protocol="text")
+TEXT = AgentConfig(tool_format="text")
 
 
 class Closing(Player):

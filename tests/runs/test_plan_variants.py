@@ -87,7 +87,7 @@ async def test_protocols_are_variants_of_one_connection(tmp_path: Path) -> None:
         seen["native" if "tools" in request.body else "text"].add(prompt)
         return Answer(chat("[]"))
 
-    vary = {"agent.tool_protocol": ["native", "text", "json"], "agent.prompts": [None, "short"]}
+    vary = {"agent.tool_format": ["native", "text", "json"], "agent.prompts": [None, "short"]}
     async with ModelServer(answer) as server:
         config = local(**{"suite.questions": ["node_count"], "vary": vary})
         await start(tmp_path / "run", config, served(server))

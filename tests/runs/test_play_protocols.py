@@ -11,7 +11,7 @@ from tests.runs.runs import NOTHING_SET, records, resume, start, without_time
 from tests.runs.test_play import local, served
 
 JSON: dict[str, Any] = {
-    "agent.tool_protocol": "json",
+    "agent.tool_format": "json",
     "suite.graphs.*.nodes": 20,
     "suite.questions": ["node_count", "node_by_property"],
     "agent.turn_limit": 4,

@@ -12,7 +12,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.models.chat import ToolCall
 from graphwalk.models.trajectory import ToolResult
 from graphwalk.stores.base import Database, GraphStore, open_database
-from graphwalk.stores.cypher import quote
+from graphwalk.stores.cypher import quote_identifier
 from graphwalk.stores.loading import node_batches, relationship_batches
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.existing import ExistingStore
@@ -94,9 +94,9 @@ async def _set_up(variables: Variables | None) -> None:
     connection = await connect(variables)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
         for (label,), rows in node_batches(ODD_GRAPH, 100):
-            await connection.write(f"UNWIND $rows AS row CREATE (n:{quote(label)}) SET n = row", rows=rows)
+            await connection.write(f"UNWIND $rows AS row CREATE (n:{quote_identifier(label)}) SET n = row", rows=rows)
         for type_, _, rows in relationship_batches(ODD_GRAPH, 100):
-            await connection.write(JOIN + f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p", rows=rows)
+            await connection.write(JOIN + f"CREATE (a)-[r:{quote_identifier(type_)}]->(b) SET r = row.p", rows=rows)
         for statement in SETUP:
             await connection.write(statement)
     await connection.close()

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import Dialect, quote, render_cypher
+from graphwalk.stores.cypher import Dialect, quote_identifier, render_cypher
 
 TEMPLATE = (
     "MATCH (a:{{ l | label }})-[:{{ t | type }}*1..{{ n | hops }}]->(b{{ any_node }}) RETURN b.{{ p | property }} AS p"
@@ -33,13 +33,13 @@ def test_unsafe_templates_are_refused(template: str) -> None:
 @pytest.mark.parametrize("name", ["", "a\\u0060b", "a\0b"])
 def test_names_that_no_query_can_hold_are_refused(name: str) -> None:
     with pytest.raises(ConfigError):
-        quote(name)
+        quote_identifier(name)
 
 
 @example("\n")
 @given(st.text(st.characters(exclude_characters="\\\0", exclude_categories=["Cs"]), min_size=1))
 def test_a_quoted_name_ends_where_it_should(name: str) -> None:
-    quoted = quote(name)
+    quoted = quote_identifier(name)
     inner = quoted[1:-1]
     assert (quoted[0], quoted[-1]) == ("`", "`")
     assert inner.replace("``", "").count("`") == 0

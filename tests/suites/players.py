@@ -19,7 +19,7 @@ def policy_of(
     suite: Suite[Any, Any], name: str, task: Any, setting: str = "tools", schema: Schema | None = None, seed: int = 0
 ) -> Policy:
     """Return the agent of this name for one episode."""
-    player = suite.players[name]
+    player = suite.scripted_agents[name]
     return player.policy(task, setting, schema, stdlib_random(seed, *player.purpose, task.task_id))
 
 

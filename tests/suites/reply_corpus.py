@@ -13,7 +13,7 @@ import yaml
 
 from graphwalk.suites import extraction as reading
 from graphwalk.suites.extraction import Extraction
-from graphwalk.suites.magma.answers import judge, read_answer
+from graphwalk.suites.magma.answers import read_states, score_states
 from graphwalk.suites.mazes.suite import extract_path
 from graphwalk.suites.rows import compare_rows, row_form
 
@@ -50,7 +50,7 @@ def readings() -> Iterator[Reading]:
 def extract(kind: str, reply: str) -> Extraction:
     if kind in FIELDS:
         return reading.extract(reply, row_form(FIELDS[kind]))
-    return extract_path(reply) if kind == "maze" else read_answer(ALGORITHMS[kind], reply)
+    return extract_path(reply) if kind == "maze" else read_states(ALGORITHMS[kind], reply)
 
 
 def scores(kind: str, answer: Any, target: list[Any]) -> bool:
@@ -58,7 +58,7 @@ def scores(kind: str, answer: Any, target: list[Any]) -> bool:
     if kind == "maze":
         return bool(answer == target)
     if kind in ALGORITHMS:
-        return answer is not None and bool(judge(ALGORITHMS[kind], Extraction(answer), target).correct)
+        return answer is not None and bool(score_states(ALGORITHMS[kind], Extraction(answer), target).correct)
     fields = FIELDS[kind]
     rows = [dict(zip(fields, row if len(fields) > 1 else [row], strict=True)) for row in target]
     return compare_rows(answer, rows, fields).correct

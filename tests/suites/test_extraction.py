@@ -15,7 +15,7 @@ from graphwalk.suites.extraction import (
     strip_thinking,
     visible_text,
 )
-from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.answers import read_states
 from graphwalk.suites.mazes.suite import extract_path
 from graphwalk.suites.rows import row_form
 from tests.suites.reply_corpus import counts, readings
@@ -119,7 +119,7 @@ def test_the_same_answer_again_and_explanations_are_not_lossy(reply: str) -> Non
     [("", False), ("\nCorrection: [0]", True), ("\n\\boxed{[0]}", True), ("\nReachable Nodes: none", True)],
 )
 def test_states_of_algorithms_are_read_by_the_same_rules(rest: str, lossy: bool) -> None:
-    assert read_answer("bfs", f"Queue: [1]\nReachable Nodes: [0, 1]{rest}") == Extraction([0, 1], "embedded", lossy)
+    assert read_states("bfs", f"Queue: [1]\nReachable Nodes: [0, 1]{rest}") == Extraction([0, 1], "embedded", lossy)
 
 
 HOSTILE = {
@@ -138,7 +138,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_replies_do_not_raise(name: str) -> None:
-    for extraction in (read(HOSTILE[name]), extract_path(HOSTILE[name]), read_answer("bfs", HOSTILE[name])):
+    for extraction in (read(HOSTILE[name]), extract_path(HOSTILE[name]), read_states("bfs", HOSTILE[name])):
         json.dumps(extraction.answer, allow_nan=False)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from graphwalk.models.trajectory import Trajectory
 from graphwalk.suites.suite import Task
+from graphwalk.training.environment import TaskEnvironment
 from graphwalk.training.reward import potentials, reward, step_rewards
-from graphwalk.training.stage import Stage
 
 SUITES: dict[str, dict[str, Any]] = {
     "questions": {"graphs": [{"nodes": 20, "labels": 3}], "questions": ["node_count", "path_finding"]},
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 class Case:
     """A task with the trajectory of the expert that solves it."""
 
-    stage: Stage
+    stage: TaskEnvironment
     number: int
     honest: Trajectory
 
@@ -96,7 +96,7 @@ WAYS: dict[str, Callable[[Case], list[Step]]] = {
 async def cases(request: pytest.FixtureRequest) -> AsyncIterator[list[Case]]:
     """A case for every task of a suite."""
     experiment = {"name": "cheats", "suite": {"name": request.param, **SUITES[request.param]}, "seed": 5}
-    stage = await Stage.open({**experiment, "settings": ["tools"]}, models=["scripted/expert"])
+    stage = await TaskEnvironment.open({**experiment, "settings": ["tools"]}, models=["scripted/expert"])
     yield [Case(stage, number, (await stage.expert(number))[0]) for number in range(len(stage))]
     await stage.close()
 

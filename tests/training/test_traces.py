@@ -11,7 +11,7 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import Reply
 from graphwalk.models.scripted import Ask, Policy
-from graphwalk.suites.questions.scripted import PLAYERS
+from graphwalk.suites.questions.scripted import SCRIPTED_AGENTS
 from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
 from tests.training.recorded_runs import MAZES, QUESTIONS, lines, recorded
 
@@ -40,7 +40,7 @@ async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) 
     assert json.loads(manifest_path(tmp_path / "all.jsonl").read_text()) == json.loads(json.dumps(manifest))
 
 
-@pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_protocol": "text"}])
+@pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_format": "text"}])
 async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
     """Every reply is new once, in exactly the context that the loop gave it."""
     sent: list[tuple[int, str]] = []
@@ -54,7 +54,7 @@ async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(ScriptedModel, "complete", noted)
     run = await recorded(tmp_path / "run", MAZES, agent=agent)
-    protocol: Any = "text" if "tool_protocol" in agent else "native"
+    protocol: Any = "text" if "tool_format" in agent else "native"
     options = TraceOptions(protocol=protocol)
     export_traces([run], tmp_path / "all.jsonl", options)
     written = lines(tmp_path / "all.jsonl")
@@ -80,7 +80,7 @@ def with_half_an_object(agent: Policy, random: Random) -> Policy:
 
 
 async def test_omitted_episodes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PLAYERS, "clumsy", PLAYERS["expert"].changed(with_half_an_object))
+    monkeypatch.setitem(SCRIPTED_AGENTS, "clumsy", SCRIPTED_AGENTS["expert"].changed(with_half_an_object))
     run = await recorded(tmp_path / "run", QUESTIONS, "expert", "random", "clumsy")
     manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
     assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}

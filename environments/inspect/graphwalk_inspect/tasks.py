@@ -28,7 +28,7 @@ from graphwalk.background import await_in_background, run_in_background
 from graphwalk.errors import GraphwalkError
 from graphwalk.models.chat import Message, Reply, ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.training.stage import OpenEpisode, Stage
+from graphwalk.training.environment import OpenEpisode, TaskEnvironment
 
 Text = str | None
 Int = int | None
@@ -36,7 +36,7 @@ _MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": 
 _MEASURES = ("correct", "f1", "grounded")
 _REFUSED = "refused"
 """Field of the metadata of a tool message: why the rules of a run refused its call."""
-_LACKS = ("tool_protocol",)
+_LACKS = ("tool_format",)
 """Fields of `agent` that inspect_ai has no counterpart for."""
 
 
@@ -244,12 +244,14 @@ def _message(message: ChatMessageAssistant) -> Message:
 
 
 @cache
-def _stage(experiment: str, setting: Text, seed: Int, graphs: Int, limit: Int) -> tuple[Stage, dict[str, int]]:
+def _stage(
+    experiment: str, setting: Text, seed: Int, graphs: Int, limit: Int
+) -> tuple[TaskEnvironment, dict[str, int]]:
     """Open the tasks once per process, and number them by id. Repeats are the epochs of inspect_ai."""
     # The model is not opened. A scripted agent could not play every setting.
     flags = {"settings": setting and [setting], "seed": seed, "limit": limit, "repeats": 1, "models": ["openai/any"]}
     chosen = {name: value for name, value in flags.items() if value is not None}
-    stage = run_in_background(Stage.open(experiment, graphs=graphs, lacks=_LACKS, **chosen))
+    stage = run_in_background(TaskEnvironment.open(experiment, graphs=graphs, lacks=_LACKS, **chosen))
     atexit.register(lambda: run_in_background(stage.close()))
     keys = [planned.key for planned in stage.planned]
     return stage, {key.task_id: number for number, key in enumerate(keys) if key.setting == keys[0].setting}

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 from graphwalk.background import run_in_background
 from graphwalk.errors import ConfigError
 from graphwalk.models.chat import ToolSpec
-from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage
+from graphwalk.training.environment import LOOP_OF_ANOTHER, OpenEpisode, TaskEnvironment
 
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
 _ANSWER = ToolSpec(
@@ -29,7 +29,7 @@ _ANSWER = ToolSpec(
 class _Environment:
     """One rollout at a time. TRL takes every method without an underscore for a tool, but for these two."""
 
-    _stage: ClassVar[Stage]
+    _stage: ClassVar[TaskEnvironment]
     _rows: ClassVar[Sequence[dict[str, Any]]]
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ def environment(experiment: Any, **flags: Any) -> type[Any]:
     The answer is a call too: TRL passes the calls of a model to an environment, but not its final text.
     Raise ConfigError if the tasks have different tools.
     """
-    stage = run_in_background(Stage.open(experiment, lacks=LOOP_OF_ANOTHER, **flags))
+    stage = run_in_background(TaskEnvironment.open(experiment, lacks=LOOP_OF_ANOTHER, **flags))
     setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
     tools = list(setups[0].tools)
     if any(list(setup.tools) != tools for setup in setups):

@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from graphwalk.background import await_in_background, run_in_background
 from graphwalk.models.chat import Message
-from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
+from graphwalk.training.environment import LOOP_OF_ANOTHER, OpenEpisode, TaskEnvironment, shared_stage
 
 _LACKS = (*LOOP_OF_ANOTHER, "nudges")
 _MOST_EPISODES = 4096
@@ -117,7 +117,7 @@ class GraphwalkTask(vf.Task[GraphwalkData, GraphwalkState, vf.TaskConfig]):
                 episode.reply(_text(message.content) or "")
         return episode
 
-    async def _stage(self) -> tuple[Stage, int]:
+    async def _stage(self) -> tuple[TaskEnvironment, int]:
         stage = await asyncio.to_thread(shared_stage, self.data.experiment, _LACKS)
         return stage, stage.number_of(self.data.task["task_id"], self.data.setting)
 

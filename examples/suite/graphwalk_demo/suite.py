@@ -15,12 +15,12 @@ from graphwalk.extend import (
     GraphInstance,
     LoadedGraph,
     Message,
-    Player,
     Policy,
     Prompt,
     Schema,
     Score,
     Scoring,
+    ScriptedAgent,
     Suite,
     Task,
     Tasks,
@@ -98,10 +98,10 @@ def _walk(key: str, steps: int) -> Policy:
     return json.dumps({"end": key})
 
 
-PLAYERS: Mapping[str, Player[ChainTask]] = {
-    "expert": Player(expert, default=True),
-    "lazy": Player(lazy),
-    "guess": Player(guess, ("tools", "no_tools"), default=True),
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[ChainTask]] = {
+    "expert": ScriptedAgent(expert, default=True),
+    "lazy": ScriptedAgent(lazy),
+    "guess": ScriptedAgent(guess, ("tools", "no_tools"), default=True),
 }
 
 
@@ -115,7 +115,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     task_type = ChainTask
     score_type = ChainScore
     tools = TOOLS
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[ChainsAnalysis]":

@@ -20,7 +20,7 @@ from graphwalk.files.writing import make_folder, new_file, new_folder, write_who
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
-from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, resolve
 from graphwalk.suites.loaded_graph import GraphInstance
 from graphwalk.tools.schema_text import schema_text
 from graphwalk.variables import Variables
@@ -122,7 +122,7 @@ def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None
         polars.DataFrame(cells, schema).write_parquet(file)
 
 
-async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Row]]:
+async def _rows(experiment: ResolvedExperiment, canary: str | None) -> dict[str, list[Row]]:
     """Return the rows of a split by configuration: the tasks of each setting, and the graphs."""
     async with graphs_of(experiment, f"dataset-{secrets.token_hex(4)}") as opened:
         plan = await make_plan(experiment, opened, lambda number: None)
@@ -134,7 +134,7 @@ async def _rows(experiment: Experiment, canary: str | None) -> dict[str, list[Ro
         return {**rows, GRAPHS: list(graphs.values())}
 
 
-async def _task_row(planned: PlannedEpisode, experiment: Experiment) -> dict[str, Any]:
+async def _task_row(planned: PlannedEpisode, experiment: ResolvedExperiment) -> dict[str, Any]:
     store, analysis = planned.graph.about.store, analysis_of(experiment.suite)
     task = await with_reference(analysis, planned.task, planned.graph.about, experiment.agent)
     prompt, agent = await planned.prompt(experiment), experiment.of(planned.key.setting).agent

@@ -13,7 +13,7 @@ import polars as pl
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.episodes import CONTESTANT, chosen, contestants_of, observe, rows_of
-from graphwalk.analysis.report.names import check_names, names_of
+from graphwalk.analysis.report.names import check_model_names, names_of
 from graphwalk.analysis.report.rows import Contestant, Group, Interval, MeasureDifference, Pair, ReportRow
 from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, Kind, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
@@ -303,7 +303,7 @@ def _open(paths: Sequence[Path], names: Mapping[str, str]) -> list[_ComparedRun]
     folders = [RunFolder.open(path) for path in paths]
     titles = _titles([folder.path.resolve() for folder in folders])
     manifests = [folder.read_manifest() for folder in folders]
-    check_names(names, [manifest["config"] for manifest in manifests])
+    check_model_names(names, [manifest["config"] for manifest in manifests])
 
     runs = []
     for title, folder, manifest in zip(titles, folders, manifests, strict=True):

@@ -375,8 +375,8 @@ def _escaped(line: Mapping[str, Any]) -> dict[str, Any]:
     return escaped
 
 
-def to_markdown(report: Printed, *, tables: int | None = None, explain: bool = False) -> str:
-    """Return GitHub tables, with intervals in parentheses. `tables` and `explain`: as for `OnTerminal`."""
+def to_markdown(report: Printed, *, tables: int | None = None, with_notes: bool = False) -> str:
+    """Return GitHub tables, with intervals in parentheses. `tables` and `with_notes`: as for `OnTerminal`."""
     shown = list(islice(text_tables(report), tables))
     parts = []
     if report.incomplete:
@@ -384,8 +384,8 @@ def to_markdown(report: Printed, *, tables: int | None = None, explain: bool = F
     for sentence in report.verdict:
         parts.append(f"{escape_markdown(sentence)}\n")
     for table in shown:
-        parts.append(markdown_table(table if explain else replace(table, note="")))
-    if explain:
+        parts.append(markdown_table(table if with_notes else replace(table, note="")))
+    if with_notes:
         for note in (*_legend(shown), *report.notes):
             parts.append(f"* {escape_markdown(note)}")
     parts.append("")
@@ -441,13 +441,13 @@ def _accuracy_table(report: Report, name: str) -> TextTable:
 class OnTerminal:
     """A report that fits the terminal.
 
-    `tables`: at most so many; None: all of them. `explain`: with notes on columns, methods
+    `tables`: at most so many; None: all of them. `with_notes`: with notes on columns, methods
     and sources.
     """
 
     report: Printed
     tables: int | None = None
-    explain: bool = False
+    with_notes: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
@@ -459,7 +459,7 @@ class OnTerminal:
         columns: list[Column] = []
         left_out: dict[str, None] = {}
         for table in islice(text_tables(report), self.tables):
-            shown = table if self.explain else replace(table, note="", rows=table.rows[: table.most])
+            shown = table if self.with_notes else replace(table, note="", rows=table.rows[: table.most])
             fitting = fitting_columns(shown, options.max_width)
             yield rendered(shown, fitting, options.max_width)
             yield Text(shown.note + "\n" if shown.note else "", style="dim")
@@ -469,9 +469,9 @@ class OnTerminal:
             if rows_left_out:
                 left_out[f"{counted(rows_left_out, 'row')} of {table.title}"] = None
         if left_out:
-            yield Text(f"Not shown: {', '.join(left_out)}. Everything: --json; rows and notes: --explain.", style="dim")
+            yield Text(f"Not shown: {', '.join(left_out)}. Everything: --json; rows and notes: --notes.", style="dim")
 
-        if self.explain:
+        if self.with_notes:
             for note in (*legend(columns), *report.notes):
                 yield Text(_whole_line(note), style="dim")
 
@@ -481,10 +481,10 @@ def _whole_line(text: str) -> str:
     return one_line(text, len(text))
 
 
-def as_text(report: Printed, *, width: int = 120, tables: int | None = None, explain: bool = False) -> str:
-    """Return the report as plain text, `width` columns wide. `tables`: the first ones only. `explain`: with notes."""
+def as_text(report: Printed, *, width: int = 120, tables: int | None = None, with_notes: bool = False) -> str:
+    """Return the report as plain text, `width` columns wide. `tables`: the first ones only. `with_notes`: with notes."""
     stream = io.StringIO()
     # In a notebook, rich would show the text instead of writing it.
     console = Console(file=stream, width=width, color_system=None, highlight=False, force_jupyter=False)
-    console.print(OnTerminal(report, tables, explain))
+    console.print(OnTerminal(report, tables, with_notes))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"

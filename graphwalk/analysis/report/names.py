@@ -8,7 +8,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.sanitise import one_line
 
 
-def check_names(names: Mapping[str, str], configs: Sequence[Mapping[str, Any]]) -> None:
+def check_model_names(names: Mapping[str, str], configs: Sequence[Mapping[str, Any]]) -> None:
     """Raise ConfigError if `names` names a model that no run has, or two models of a run alike."""
     models: set[str] = set()
     for config in configs:

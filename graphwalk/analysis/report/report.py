@@ -12,7 +12,7 @@ import polars as pl
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.compare import memorisation_test, method_notes, pairs_by_size, pairs_of
 from graphwalk.analysis.report.episodes import Observations, observe, rows_of
-from graphwalk.analysis.report.names import check_names, names_of
+from graphwalk.analysis.report.names import check_model_names, names_of
 from graphwalk.analysis.report.rows import Pair, ReportRow
 from graphwalk.analysis.report.suite_report import MARK, NOT_PUBLISHED, SIZE, Reference, SuiteReport
 from graphwalk.analysis.report.verdict import one_call, verdict_on
@@ -124,7 +124,7 @@ def report_of(
     """
     manifest = folder.read_manifest()
     config = manifest["config"]
-    check_names(names, [config])
+    check_model_names(names, [config])
     names = names_of(config, names)
     declared = analysis_of(folder.suite).report()
     results = _NamedResults(explained(folder) if records is None else records, names)

@@ -63,20 +63,20 @@ def wrapped_lines(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width) or [text]
 
 
-def plain(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """Return a value of a tool result as text."""
     if value is None:
         return UNKNOWN
     if isinstance(value, Mapping):
         return pairs(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(plain(item) for item in value)}]"
+        return f"[{', '.join(cell_text(item) for item in value)}]"
     # True becomes true, as in JSON.
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> str:
-    return between.join(f"{name}{sign}{plain(value)}" for name, value in values.items())
+    return between.join(f"{name}{sign}{cell_text(value)}" for name, value in values.items())
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ class Column:
 class TextTable:
     """A table in any format.
 
-    `most`: number of rows that a terminal shows without `--explain`.
+    `most`: number of rows that a terminal shows without `--notes`.
     """
 
     title: str

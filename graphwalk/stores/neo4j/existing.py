@@ -18,7 +18,7 @@ from graphwalk.graphs.values import Row, Temporal, Value, shown, shown_rows, tem
 from graphwalk.stores.base import Closing, GraphStore
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing_schema import ID_OF, ExistingDialect, read_dialect, read_schema
-from graphwalk.stores.neo4j.values import SCALARS, plain
+from graphwalk.stores.neo4j.values import SCALARS, as_plain_value
 from graphwalk.stores.search import (
     MOST_SCANNED,
     Rank,
@@ -121,7 +121,7 @@ class ExistingStore(Closing, GraphStore):
         rows = []
         for names, values in await self.connection.read(cypher, native_values, seconds, most):
             # A query may have a million values: those that need no conversion cost no call.
-            plain_values = [value if value.__class__ in SCALARS else plain(value, None) for value in values]
+            plain_values = [value if value.__class__ in SCALARS else as_plain_value(value, None) for value in values]
             rows.append(dict(zip(names, plain_values, strict=True)))
         return rows
 
@@ -206,7 +206,7 @@ def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
     values = {}
     for name, value in sorted(properties.items()):
         if name != KEY:
-            plain_value = plain(value, None)
+            plain_value = as_plain_value(value, None)
             values[name] = tuple(plain_value) if isinstance(plain_value, list) else plain_value
     return values
 

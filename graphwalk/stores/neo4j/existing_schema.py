@@ -18,9 +18,9 @@ from graphwalk.config.graph_source import check_filter
 from graphwalk.graphs.graph import KEY, is_reserved, value_order
 from graphwalk.graphs.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.graphs.values import shown
-from graphwalk.stores.cypher import Dialect, quotable, quote
+from graphwalk.stores.cypher import Dialect, quotable, quote_identifier
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.values import plain
+from graphwalk.stores.neo4j.values import as_plain_value
 
 MOST = 1000
 """Nodes of a label, or relationships of a type, whose properties are read."""
@@ -76,7 +76,7 @@ class ExistingDialect(Dialect):
         return f":{_any_of(self.types)}"
 
     def label(self, name: str) -> str:
-        return "&".join([quote(name) if name else "!%", *self._terms(name)])
+        return "&".join([quote_identifier(name) if name else "!%", *self._terms(name)])
 
     def of(self, name: str, variable: str, label: str | None = None) -> str:
         return self.key_of(variable) if name == KEY else super().of(name, variable, label)
@@ -102,9 +102,9 @@ class ExistingDialect(Dialect):
         """Return Cypher for the key of a node."""
         cases = []
         for label, name in self.uniques:
-            value = f"{variable}.{quote(name)}"
+            value = f"{variable}.{quote_identifier(name)}"
             usable = f"({value} IS :: STRING NOT NULL OR {value} IS :: INTEGER NOT NULL)"
-            condition = f"{variable}:{quote(label)} AND {usable}" if label else usable
+            condition = f"{variable}:{quote_identifier(label)} AND {usable}" if label else usable
             cases.append(f"WHEN {condition} THEN toString({value})")
         id_ = f"elementId({variable})"
         if not cases:
@@ -116,8 +116,8 @@ class ExistingDialect(Dialect):
         """Return Cypher for the element ids of the nodes with the key `$values`, found by indexes."""
         ways = ["MATCH (n) WHERE elementId(n) IN $values RETURN n"]
         for label, name in self.uniques:
-            pattern = f"(n:{quote(label)})" if label else "(n)"
-            ways.append(f"MATCH {pattern} WHERE n.{quote(name)} IN $values RETURN n")
+            pattern = f"(n:{quote_identifier(label)})" if label else "(n)"
+            ways.append(f"MATCH {pattern} WHERE n.{quote_identifier(name)} IN $values RETURN n")
         return f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._key_of('n')} = $values[0] RETURN elementId(n)"
 
 
@@ -163,7 +163,7 @@ async def read_dialect(
 
 def _any_of(names: Iterable[str]) -> str:
     """Return `A|B`, quoted."""
-    return "|".join(quote(name) for name in names)
+    return "|".join(quote_identifier(name) for name in names)
 
 
 async def read_schema(connection: Connection, dialect: ExistingDialect, samples: int) -> Schema:
@@ -205,7 +205,7 @@ async def read_schema(connection: Connection, dialect: ExistingDialect, samples:
             [f"(e:{dialect.label(label)})" if label else _UNLABELLED for label in labels],
             f"[e IN entities[..$samples] | {dialect.key_of('e')}]",
         ),
-        limited([f"{end}-[e:{quote(type_)}]->{end}" for type_ in types], _ENDS),
+        limited([f"{end}-[e:{quote_identifier(type_)}]->{end}" for type_ in types], _ENDS),
     )
 
     node_types = []
@@ -238,7 +238,7 @@ def _properties(rows: Iterable[Sequence[Any]]) -> list[PropertyType]:
     properties = []
     for name, value_types, values in sorted(rows, key=lambda row: str(row[0])):
         if quotable(name):
-            samples = tuple(shown(value) for value in sorted(plain(values, None), key=value_order))
+            samples = tuple(shown(value) for value in sorted(as_plain_value(values, None), key=value_order))
             kinds = tuple(sorted(_kind(value_type) for value_type in value_types))
             properties.append(PropertyType(name, samples, kinds=kinds))
     return properties

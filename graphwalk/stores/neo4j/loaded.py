@@ -16,10 +16,10 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.graph import OUR_PREFIX, PropertyGraph, is_reserved
 from graphwalk.graphs.values import Row, shown
 from graphwalk.stores.base import Database, GraphStore
-from graphwalk.stores.cypher import NO_LABEL, Dialect, quote
+from graphwalk.stores.cypher import NO_LABEL, Dialect, quote_identifier
 from graphwalk.stores.loading import node_batches, relationship_batches, stored_graph, with_safe_names
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import plain
+from graphwalk.stores.neo4j.values import as_plain_value
 from graphwalk.variables import Variables
 
 BATCH = 10_000
@@ -47,7 +47,7 @@ class Load(NamedTuple):
 async def db_load(variables: Variables, graph: PropertyGraph) -> Load:
     """Load a graph into Neo4j, and keep it until `db_clean`."""
     async with await connect(variables) as connection:
-        return await load_graph(connection, graph, f"{_BY_HAND}{datetime.now(UTC):%Y%m%d_%H%M%S_%f}")
+        return await write_graph_to_neo4j(connection, graph, f"{_BY_HAND}{datetime.now(UTC):%Y%m%d_%H%M%S_%f}")
 
 
 async def db_list(variables: Variables) -> list[Load]:
@@ -82,12 +82,12 @@ async def list_loads(connection: Connection) -> list[Load]:
 
 async def read_load(connection: Connection, scope: str) -> Load:
     """Count the nodes and relationships under a label. The server keeps these counts."""
-    label = quote(scope)
+    label = quote_identifier(scope)
     [counts] = await connection.rows(f"RETURN COUNT {{ (:{label}) }}, COUNT {{ (:{label})-->() }}")
     return Load(scope, *counts)
 
 
-async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -> Load:
+async def write_graph_to_neo4j(connection: Connection, graph: PropertyGraph, scope: str) -> Load:
     """Load a graph under a label, or find it complete.
 
     Raise ConfigError if one of its labels is reserved, StoreError if the server does not hold all of it.
@@ -101,19 +101,19 @@ async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -
                 )
 
     complete = Load(scope, graph.node_count, graph.relationship_count)
-    label = quote(scope)
+    label = quote_identifier(scope)
     if await read_load(connection, scope) == complete and graph.node_count:
         return complete
     await remove_graph(connection, scope)
     await connection.write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.key IS UNIQUE")
     stored = stored_graph(graph)
     for names, rows in node_batches(stored, BATCH):
-        labels = ":".join(quote(name) for name in [*(names or [NO_LABEL]), scope])
+        labels = ":".join(quote_identifier(name) for name in [*(names or [NO_LABEL]), scope])
         await connection.write(f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", rows=rows)
     for type_, _, rows in relationship_batches(stored, BATCH):
         query = (
             f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
-            f"CREATE (a)-[r:{quote(type_)}]->(b) SET r = row.p"
+            f"CREATE (a)-[r:{quote_identifier(type_)}]->(b) SET r = row.p"
         )
         await connection.write(query, rows=rows)
     if await read_load(connection, scope) != complete:
@@ -123,10 +123,10 @@ async def load_graph(connection: Connection, graph: PropertyGraph, scope: str) -
 
 async def remove_graph(connection: Connection, scope: str) -> None:
     """Remove the nodes with a label, batch by batch, and its constraint."""
-    batch = f"MATCH (n:{quote(scope)}) WITH n LIMIT {REMOVED} DETACH DELETE n RETURN count(n) AS removed"
+    batch = f"MATCH (n:{quote_identifier(scope)}) WITH n LIMIT {REMOVED} DETACH DELETE n RETURN count(n) AS removed"
     while (await connection.write(batch))[0]["removed"]:
         pass
-    await connection.write(f"DROP CONSTRAINT {quote(scope)} IF EXISTS")
+    await connection.write(f"DROP CONSTRAINT {quote_identifier(scope)} IF EXISTS")
 
 
 def scope_of(run_id: str, digest: str) -> str:
@@ -157,7 +157,7 @@ class Neo4jDatabase(Database):
         scope = scope_of(self._run_id, graph.digest)
         async with self._loading:
             if scope not in self._stores:
-                load = await load_graph(self._connection, graph, scope)
+                load = await write_graph_to_neo4j(self._connection, graph, scope)
                 self._stores[scope] = Neo4jStore(self, self._connection, load, graph, self._timeout_seconds)
             return self._stores[scope]
 
@@ -208,7 +208,7 @@ class Neo4jStore(GraphStore):
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         rows = []
         for names, values in await self._connection.read(cypher, shown(dict(parameters or {})), self._timeout_seconds):
-            shown_values = [shown(plain(value, self.scope)) for value in values]
+            shown_values = [shown(as_plain_value(value, self.scope)) for value in values]
             rows.append(dict(zip(names, shown_values, strict=True)))
         return rows
 

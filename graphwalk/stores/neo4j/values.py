@@ -48,7 +48,7 @@ def from_driver(value: Any) -> Any:
     )
 
 
-def plain(value: Any, scope: str | None) -> Any:
+def as_plain_value(value: Any, scope: str | None) -> Any:
     """Return the value without the types of the driver, and without `scope` in lists of labels.
 
     Node → {"labels", "properties"}, relationship → {"type", "properties"}, path → {"nodes", "relationships"}; maps
@@ -59,13 +59,16 @@ def plain(value: Any, scope: str | None) -> Any:
     own_labels = frozenset() if scope is None else frozenset({scope, NO_LABEL})
     if isinstance(value, list):
         hidden = own_labels if scope in value else frozenset()
-        return [plain(item, scope) for item in value if item.__class__ is not str or item not in hidden]
+        return [as_plain_value(item, scope) for item in value if item.__class__ is not str or item not in hidden]
     if isinstance(value, dict):
-        return {name: plain(value[name], scope) for name in sorted(value)}
+        return {name: as_plain_value(value[name], scope) for name in sorted(value)}
     if isinstance(value, Node):
-        return {"labels": sorted(value.labels - own_labels), "properties": plain(dict(value.items()), scope)}
+        return {"labels": sorted(value.labels - own_labels), "properties": as_plain_value(dict(value.items()), scope)}
     if isinstance(value, Relationship):
-        return {"type": value.type, "properties": plain(dict(value.items()), scope)}
+        return {"type": value.type, "properties": as_plain_value(dict(value.items()), scope)}
     if isinstance(value, Path):
-        return {"nodes": plain(list(value.nodes), scope), "relationships": plain(list(value.relationships), scope)}
+        return {
+            "nodes": as_plain_value(list(value.nodes), scope),
+            "relationships": as_plain_value(list(value.relationships), scope),
+        }
     return from_driver(value)

@@ -34,7 +34,7 @@ from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.questions.graph_index import distances
 from graphwalk.suites.questions.walker import Steps, neighborhood, read
 from graphwalk.suites.rows import NOTHING_RIGHT, compare_sets
-from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import Score, ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class GraphwalksTask(Task):
         return Extraction()
 
     def answer_form(self) -> AnswerForm:
-        return keys_as_answer(answer_text)
+        return keys_as_answer(final_answer_line)
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("graphwalks_format.j2").strip()
@@ -268,7 +268,7 @@ def whole_prompt(question: str, instance: GraphInstance, agent: AgentConfig) -> 
     return Message("user", text)
 
 
-def answer_text(keys: Iterable[str]) -> str:
+def final_answer_line(keys: Iterable[str]) -> str:
     return f"Final Answer: [{', '.join(keys)}]"
 
 
@@ -301,20 +301,20 @@ def search(task: GraphwalksTask, depth: int) -> Steps[list[str]]:
 
 def expert(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Search to the depth and answer with the nodes there."""
-    return answer_text((yield from search(task, int(task.parameters["depth"]))))
+    return final_answer_line((yield from search(task, int(task.parameters["depth"]))))
 
 
 def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Stop at any depth and name any nodes there."""
     keys = yield from search(task, random.randint(1, int(task.parameters["depth"])))
-    return answer_text(random.sample(keys, random.randint(0, len(keys))))
+    return final_answer_line(random.sample(keys, random.randint(0, len(keys))))
 
 
-EXPERT = Player(expert, default=True)
-PLAYERS: Mapping[str, Player[GraphwalksTask]] = {
+EXPERT = ScriptedAgent(expert, default=True)
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[GraphwalksTask]] = {
     "expert": EXPERT,
     "flawed": EXPERT.changed(flawed),
-    "random": Player(any_nodes, default=True),
+    "random": ScriptedAgent(any_nodes, default=True),
 }
 
 
@@ -328,7 +328,7 @@ class GraphwalksSuite(Suite[GraphwalksConfig, GraphwalksTask]):
     score_type = GraphwalksScore
     tools = GRAPH_TOOLS
     turn_limit = 200
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[GraphwalksAnalysis]":

@@ -40,7 +40,7 @@ def write_answer(algorithm: str, items: list[Any]) -> str:
     return f"{PREFIXES[algorithm]} {write_list(algorithm, items)}"
 
 
-def read_answer(algorithm: str, reply: str) -> Extraction:
+def read_states(algorithm: str, reply: str) -> Extraction:
     """Extract the items of the answer; without a prefix there is no answer.
 
     Stage "strict" means that the reply is only the answer, "embedded" that it contains other text. A list that cannot
@@ -107,7 +107,7 @@ class MagmaScore(Score):
     invalid_items: int = 0
 
 
-def judge(algorithm: str, extraction: Extraction, target: list[Any]) -> MagmaScore:
+def score_states(algorithm: str, extraction: Extraction, target: list[Any]) -> MagmaScore:
     """Score the items of a reply. They and the target are sets: order and repetition do not count."""
     if extraction.answer is None:
         return MagmaScore(

@@ -41,7 +41,7 @@ def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_show
 
 
 @lru_cache(maxsize=1)  # the states of a trace have one text
-def read_problem(text: str, n: int) -> Instance | None:
+def read_prompt(text: str, n: int) -> Instance | None:
     """Return the graph of `n` nodes in a problem statement, without its source; None if a custom prompt shows none."""
     shown = _GRAPH.search(text)
     if shown is None:

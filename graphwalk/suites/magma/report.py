@@ -39,8 +39,8 @@ from graphwalk.models.trajectory import ExitStatus
 from graphwalk.runs.record import ResultRecord
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.magma.algorithms import ALGORITHMS
-from graphwalk.suites.magma.answers import ERRORS, canonical, judge
-from graphwalk.suites.magma.prompts import STEPWISE, read_problem
+from graphwalk.suites.magma.answers import ERRORS, canonical, score_states
+from graphwalk.suites.magma.prompts import STEPWISE, read_prompt
 from graphwalk.suites.magma.suite import MagmaTask
 from graphwalk.suites.setting import Setting
 
@@ -195,7 +195,7 @@ class MagmaAnalysis(SuiteAnalysis[MagmaTask]):
     def scene(self, task: MagmaTask, record: ResultRecord) -> Scene:
         """Return the graph with the model's state marked."""
         trajectory = trajectory_of(record)
-        instance = read_problem(task.question, task.n)
+        instance = read_prompt(task.question, task.n)
         marked = list(marked_items(record["answer"] or (), task.target, partial(canonical, task.algorithm)))
         fates: dict[int, Fate] = {}
         if "source" in task.parameters:
@@ -234,7 +234,7 @@ def case(algorithm: str, n: int) -> str:
 
 def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     """Return the edges, which traces of several algorithms may share, and the trace."""
-    instance = read_problem(task["question"], task["n"]) if "question" in task else None
+    instance = read_prompt(task["question"], task["n"]) if "question" in task else None
     # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
     graph = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
     return graph, task["trace_id"]
@@ -300,7 +300,7 @@ def _scores_of_copies(result: ResultRecord, golds: Mapping[int, list[Any]]) -> d
     for step, gold in golds.items():
         if step - 1 in golds:
             copy = Extraction(golds[step - 1], "strict")
-            scores[step] = judge(algorithm, copy, gold).model_dump()
+            scores[step] = score_states(algorithm, copy, gold).model_dump()
     return scores
 
 

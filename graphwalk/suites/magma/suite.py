@@ -20,7 +20,7 @@ from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.algorithms import WEIGHTED, Algorithm, FirstState, Instance, run_algorithm
-from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer, write_answer
+from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, read_states, score_states, write_answer
 from graphwalk.suites.magma.prompts import ABBREVIATIONS, OWN_STATES, STEPWISE, STRATEGIES, conversation, problem
 from graphwalk.suites.magma.traces import (
     NODE,
@@ -28,11 +28,11 @@ from graphwalk.suites.magma.traces import (
     MagmaTrace,
     Nodes,
     Split,
+    graph_of_trace,
     make_traces,
-    stored_graph,
 )
 from graphwalk.suites.questions.walker import neighborhood, read, unique_values
-from graphwalk.suites.suite import Player, Suite, Task, Tasks
+from graphwalk.suites.suite import ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
 
 if TYPE_CHECKING:
@@ -128,13 +128,13 @@ class MagmaTask(Task):
         return Prompt(conversation(trace, setting, self.step, agent, schema, explain=self.explain), toolbox)
 
     def read(self, reply: str) -> Extraction:
-        return read_answer(self.algorithm, reply)
+        return read_states(self.algorithm, reply)
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("magma_format.j2", algorithm=self.algorithm, prefix=PREFIXES[self.algorithm]).strip()
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> MagmaScore:
-        return judge(self.algorithm, extraction, self.target)
+        return score_states(self.algorithm, extraction, self.target)
 
 
 def _with_own_states(messages: Sequence[Message]) -> Prompt:
@@ -195,10 +195,10 @@ def any_state(task: MagmaTask, setting: str, schema: Schema | None, random: Rand
 
 
 _ALL = (*STRATEGIES, "tools")
-EXPERT = Player(expert, _ALL, default=True)
-PLAYERS: Mapping[str, Player[MagmaTask]] = {
+EXPERT = ScriptedAgent(expert, _ALL, default=True)
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[MagmaTask]] = {
     "expert": EXPERT,
-    "random": Player(any_state, _ALL, default=True, purpose=("magma.policy", "random")),
+    "random": ScriptedAgent(any_state, _ALL, default=True, purpose=("magma.policy", "random")),
     "flawed": replace(EXPERT.changed(flawed), default=False),
 }
 
@@ -214,7 +214,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     score_type = MagmaScore
     tools = GRAPH_TOOLS
     turn_limit = 100
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[MagmaAnalysis]":
@@ -237,7 +237,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
                     "index": trace.index,
                     "seed": trace.seed,
                 }
-                graph = stored_graph(trace) if config.in_store else None
+                graph = graph_of_trace(trace) if config.in_store else None
                 yield GraphInstance(trace.digest, graph, trace, facts)
 
     async def tasks(self, about: LoadedGraph, config: MagmaConfig, seed: int, agent: AgentConfig) -> Tasks[MagmaTask]:

@@ -227,7 +227,7 @@ def make_traces(spec: MagmaSpec, seed: int, first_state: FirstState = "graphwalk
         yield trace
 
 
-def stored_graph(trace: MagmaTrace) -> PropertyGraph:
+def graph_of_trace(trace: MagmaTrace) -> PropertyGraph:
     """Return the graph with a node per number, and a relationship per edge from the lower number to the higher one."""
     instance = trace.instance
     nodes = [Node(str(number), (NODE,), {}) for number in range(instance.n)]

@@ -23,7 +23,7 @@ from graphwalk.suites.flawed import flawed
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.mazes.generate import Maze, MazeSpec, check_path, generate_maze, maze_graph
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, MAZE_TOOLS, NEXT_CELLS, MazeToolbox
-from graphwalk.suites.suite import Player, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import Score, ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.tool import load_tools
 
@@ -289,11 +289,11 @@ def lowest_first(task: MazeTask, setting: str, schema: Schema | None, random: Ra
     return depth_first(str(task.start), str(task.goal), lambda row: int(row["key"]))
 
 
-EXPERT = Player(expert, default=True)
-PLAYERS: Mapping[str, Player[MazeTask]] = {
+EXPERT = ScriptedAgent(expert, default=True)
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[MazeTask]] = {
     "expert": EXPERT,
-    "depth_first": Player(lowest_first, default=True),
-    "random": Player(random_walk, default=True),
+    "depth_first": ScriptedAgent(lowest_first, default=True),
+    "random": ScriptedAgent(random_walk, default=True),
     "flawed": EXPERT.changed(flawed),
 }
 
@@ -308,7 +308,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     score_type = MazeScore
     tools = MAZE_TOOLS
     turn_limit = 60
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[MazesAnalysis]":

@@ -38,7 +38,7 @@ from graphwalk.suites.loaded_graph import (
 from graphwalk.suites.own_questions.look import look
 from graphwalk.suites.own_questions.targets import VALUE, find_targets
 from graphwalk.suites.rows import compare_rows, row_form
-from graphwalk.suites.suite import ANY_VALUE, Player, Score, Suite, Task, Tasks
+from graphwalk.suites.suite import ANY_VALUE, Score, ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
 from graphwalk.variables import Variables
 
@@ -144,7 +144,7 @@ def look_up(task: OwnQuestionTask, setting: str, schema: Schema | None, random: 
     return f"{text}\n{json.dumps(values)}"
 
 
-PLAYERS: Mapping[str, Player[OwnQuestionTask]] = {"look": Player(look_up, default=True)}
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[OwnQuestionTask]] = {"look": ScriptedAgent(look_up, default=True)}
 
 
 class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
@@ -156,7 +156,7 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     task_type = OwnQuestionTask
     score_type = OwnQuestionScore
     tools = OWN_GRAPH_TOOLS
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[OwnQuestionsAnalysis]":

@@ -16,7 +16,7 @@ from graphwalk.suites.flawed import flawed, varied
 from graphwalk.suites.questions.catalogue import has_plan, python_part
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Walker, neighborhood, nodes, read, unique_values
-from graphwalk.suites.suite import Player
+from graphwalk.suites.suite import ScriptedAgent
 from graphwalk.tools.encodings import read_rows
 from graphwalk.tools.relationship_rows import labels_in
 
@@ -146,11 +146,11 @@ def _no_plan(task: QuestionTask) -> str:
     return "" if has_plan(task.template) else f"the question {task.template} has no plan for scripted agents"
 
 
-EXPERT = Player(_walk, default=True, why_not=_no_plan)
-PLAYERS: Mapping[str, Player[QuestionTask]] = {
+EXPERT = ScriptedAgent(_walk, default=True, why_not=_no_plan)
+SCRIPTED_AGENTS: Mapping[str, ScriptedAgent[QuestionTask]] = {
     "expert": EXPERT,
     "varied": replace(EXPERT, default=False).changed(varied),
-    "cypher": Player(own_cypher, ("write_cypher",)),
+    "cypher": ScriptedAgent(own_cypher, ("write_cypher",)),
     "flawed": EXPERT.changed(flawed),
-    "random": Player(random_walk, default=True),
+    "random": ScriptedAgent(random_walk, default=True),
 }

@@ -20,7 +20,7 @@ from graphwalk.suites.loaded_graph import (
 )
 from graphwalk.suites.questions.config import GeneratedGraph, QuestionedGraph, QuestionsConfig
 from graphwalk.suites.questions.make_tasks import copy_tasks, in_other_words, make_tasks
-from graphwalk.suites.questions.scripted import PLAYERS
+from graphwalk.suites.questions.scripted import SCRIPTED_AGENTS
 from graphwalk.suites.questions.task import QuestionScore, QuestionTask
 from graphwalk.suites.suite import Suite, Tasks
 from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
@@ -39,7 +39,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     task_type = QuestionTask
     score_type = QuestionScore
     tools = GRAPH_TOOLS
-    players = PLAYERS
+    scripted_agents = SCRIPTED_AGENTS
 
     @classmethod
     def analysis_type(cls) -> "type[QuestionsAnalysis]":

@@ -260,7 +260,7 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     return [Centre(label, best, value) for value in values[label, best]]
 
 
-def node_keys(keys: Iterable[str]) -> list[Row]:
+def rows_of_keys(keys: Iterable[str]) -> list[Row]:
     """Return one row per node."""
     return [{"node_key": key} for key in sorted(set(keys))]
 

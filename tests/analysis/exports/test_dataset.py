@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from graphwalk.api import generate_graph, write_graph
 from graphwalk.cli.app import app
-from graphwalk.training.stage import OpenEpisode, Stage
+from graphwalk.training.environment import OpenEpisode, TaskEnvironment
 
 INSPECT_TASKS = Path(__file__).parents[3] / "environments" / "inspect" / "graphwalk_inspect" / "tasks.py"
 SUITES: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ def front(folder: Path) -> dict[str, Any]:
 
 
 async def episodes_of(file: Path) -> list[OpenEpisode]:
-    stage = await Stage.open(str(file))
+    stage = await TaskEnvironment.open(str(file))
     episodes = [await stage.begin(number) for number in range(len(stage))]
     await stage.close()
     return episodes

@@ -45,7 +45,7 @@ def test_csv_has_a_line_per_row_of_every_table():
 
 def test_markdown_has_the_papers_rows_marked():
     full_report = report()
-    text = to_markdown(full_report, explain=True)
+    text = to_markdown(full_report, with_notes=True)
     low, high = full_report.rows[1].intervals["accuracy"]
     assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
     assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text

@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk.analysis.page import content_of
 from graphwalk.analysis.report.formats import to_latex
-from graphwalk.analysis.report.names import check_names, names_of
+from graphwalk.analysis.report.names import check_model_names, names_of
 from graphwalk.analysis.report.report import report_of
 from graphwalk.cli.options import names_in
 from graphwalk.errors import ConfigError
@@ -31,7 +31,7 @@ def test_a_name_without_a_model_or_a_text_is_refused(text: str) -> None:
 )
 def test_a_name_of_no_model_and_of_two_models_are_refused(names: dict[str, str], mistake: str) -> None:
     with pytest.raises(ConfigError, match=mistake):
-        check_names(names, [CONFIG])
+        check_model_names(names, [CONFIG])
 
 
 def test_report_latex_and_page_have_the_name(questions_run: RunFolder) -> None:

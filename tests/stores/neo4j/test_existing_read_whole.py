@@ -7,7 +7,7 @@ import pytest
 from neo4j.vector import Vector
 
 from graphwalk.graphs.values import Point, Temporal, Value, read_temporal
-from graphwalk.stores.neo4j.values import plain
+from graphwalk.stores.neo4j.values import as_plain_value
 from tests.stores.neo4j.existing import OwnDatabase
 
 pytestmark = pytest.mark.neo4j
@@ -65,7 +65,7 @@ async def test_values_of_all_types_are_read_as_the_server_writes_them_and_twice_
 
 @pytest.mark.parametrize(("value", "plain_value"), [(Vector([1, 2], "i8"), [1, 2]), (UUID(int=1), str(UUID(int=1)))])
 def test_vectors_and_uuids_become_lists_and_texts(value: object, plain_value: object) -> None:
-    assert plain(value, None) == plain_value
+    assert as_plain_value(value, None) == plain_value
 
 
 async def test_types_are_chosen(own: OwnDatabase) -> None:

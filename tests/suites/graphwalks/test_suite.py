@@ -17,7 +17,7 @@ from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import Plan, make_plan
-from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.graphwalks.suite import GraphwalksConfig, GraphwalksSuite, Problem, ProblemSpec
@@ -35,7 +35,7 @@ def written(folder: Path, rows: list[dict[str, Any]], ending: str = "jsonl") -> 
     return path
 
 
-def experiment_on(suite: Mapping[str, Any], **fields: Any) -> Experiment:
+def experiment_on(suite: Mapping[str, Any], **fields: Any) -> ResolvedExperiment:
     return resolve(
         load_experiment({"name": "t", "suite": {"name": "graphwalks", **suite}, **fields}), Variables(), keys=False
     )

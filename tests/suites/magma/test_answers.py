@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from graphwalk.suites.extraction import Extraction
 from graphwalk.suites.magma.algorithms import ALGORITHMS
-from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, judge, read_answer
+from graphwalk.suites.magma.answers import PREFIXES, MagmaScore, read_states, score_states
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
 
 
 def judged(algorithm: str, items: list[Any], target: list[Any]) -> MagmaScore:
-    return judge(algorithm, Extraction(items, "strict"), target)
+    return score_states(algorithm, Extraction(items, "strict"), target)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def judged(algorithm: str, items: list[Any], target: list[Any]) -> MagmaScore:
     ],
 )
 def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> None:
-    extraction = read_answer(algorithm, reply)
+    extraction = read_states(algorithm, reply)
     assert (extraction.answer, extraction.stage) == (items, "strict")
 
 
@@ -45,18 +45,18 @@ def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> 
     ],
 )
 def test_replies_with_other_text(reply: str) -> None:
-    assert read_answer("bfs", reply) == Extraction([0, 2], "embedded")
+    assert read_states("bfs", reply) == Extraction([0, 2], "embedded")
 
 
 @pytest.mark.parametrize("reply", ["", "[0, 2]", "Nodes: [0, 2]", "Distances: [0, 2]", "<think>Reachable Nodes: [0]"])
 def test_replies_without_the_prefix(reply: str) -> None:
-    assert read_answer("bfs", reply) == Extraction()
+    assert read_states("bfs", reply) == Extraction()
 
 
 @given(st.text(), st.sampled_from(ALGORITHMS))
 def test_no_text_raises(text: str, algorithm: str) -> None:
     for reply in (text, f"{PREFIXES[algorithm]} {text}", f"{PREFIXES[algorithm]} [{text}]"):
-        judge(algorithm, read_answer(algorithm, reply), [])
+        score_states(algorithm, read_states(algorithm, reply), [])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_invalid_items(algorithm: str, item: Any) -> None:
 
 def test_errors_are_counted_item_by_item() -> None:
     assert judged("dijkstra", [[2, 1, 3.0]], [[1, 2, 3.0]]).hallucinations == 1  # the source comes first
-    missing = judge("bfs", Extraction(), [0, 1])
+    missing = score_states("bfs", Extraction(), [0, 1])
     assert (missing.correct, missing.f1, missing.missing_prefix, missing.false_negatives) == (False, 0, 1, 0)
     score = judged("bfs", [0, 7, 8, "x", "y"], [0, 1, 2, 3])
     assert (score.false_negatives, score.hallucinations, score.invalid_items) == (3, 2, 1)

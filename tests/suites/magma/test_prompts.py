@@ -87,7 +87,7 @@ def test_the_papers_first_states_are_added_to_ours() -> None:
     assert {task.step for task in first.values()} == {0}
     assert first.keys() == {"dijkstra", "floyd_warshall", "mst_prim"}
     assert first["dijkstra"].target == first["mst_prim"].target == []
-    instance = prompts.read_problem(first["floyd_warshall"].question, first["floyd_warshall"].n)
+    instance = prompts.read_prompt(first["floyd_warshall"].question, first["floyd_warshall"].n)
     assert instance is not None
     assert first["floyd_warshall"].target == [list(edge) for edge in instance.weighted_edges]
 
@@ -96,4 +96,4 @@ def test_the_papers_first_states_are_added_to_ours() -> None:
 def test_the_edges_show_the_graph(algorithm: str) -> None:
     for problem in make_traces(MagmaSpec(algorithm=algorithm, nodes=6, count=20), 3):  # type: ignore[arg-type]
         for text in (prompts.problem(problem), prompts.problem(problem, PAPER_AGENT)):
-            assert prompts.read_problem(text, 6) == problem.instance._replace(source=None)
+            assert prompts.read_prompt(text, 6) == problem.instance._replace(source=None)

@@ -16,7 +16,7 @@ from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.suites.loaded_graph import GraphInstance, LoadedGraph
 from graphwalk.suites.magma.answers import MagmaScore, write_answer
 from graphwalk.suites.magma.suite import MagmaSuite, MagmaTask
-from graphwalk.training.stage import Stage
+from graphwalk.training.environment import TaskEnvironment
 from tests.suites.players import played as played_by
 from tests.suites.players import policy_of
 
@@ -69,7 +69,7 @@ async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state
     """Every state but the last is answered wrongly, and stays in the chat."""
     traces = [{"algorithm": ALL, "nodes": 5, "count": 1}]
     suite = {"name": "magma", "traces": traces, "io_steps": True, **PAPER}
-    stage = await Stage.open(
+    stage = await TaskEnvironment.open(
         {"name": "own", "suite": suite, "settings": ["is_own", "is"]}, models=["openai-api/none/none"]
     )
     asked = [number for number, planned in enumerate(stage.planned) if planned.key.setting.name == "is_own"]
@@ -100,7 +100,7 @@ async def test_a_chat_after_own_states_asks_as_is_does_and_scores_the_last_state
 
 async def test_the_tools_suffice_for_every_algorithm_and_nothing_else_shows_an_edge() -> None:
     suite = {"name": "magma", "traces": [{"algorithm": ALL, "nodes": 6, "count": 1}], "in_store": True}
-    stage = await Stage.open({"name": "walking", "suite": suite, "settings": ["tools"]})
+    stage = await TaskEnvironment.open({"name": "walking", "suite": suite, "settings": ["tools"]})
     assert {planned.task.template for planned in stage.planned} == set(ALL)
     for number, planned in enumerate(stage.planned):
         assert "\nEdges: [" in planned.task.question

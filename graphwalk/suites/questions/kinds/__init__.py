@@ -8,11 +8,22 @@ from typing import Any, ClassVar, dataclass_transform
 from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.values import Row, Value
 from graphwalk.suites.questions.graph_index import GraphIndex, differs, distances, equal
-from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, end_keys, node_keys, nodes, read
+from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, end_keys, nodes, read, rows_of_keys
 from graphwalk.tools.relationship_rows import RelationshipRow
 
 __all__ = ["KEY", "GraphIndex", "PythonPart", "Row", "Rows", "Value", "differs", "distances", "equal"]
-__all__ += ["Centre", "Layers", "Plan", "RelationshipRow", "Steps", "Walker", "end_keys", "node_keys", "nodes", "read"]
+__all__ += [
+    "Centre",
+    "Layers",
+    "Plan",
+    "RelationshipRow",
+    "Steps",
+    "Walker",
+    "end_keys",
+    "nodes",
+    "read",
+    "rows_of_keys",
+]
 
 Rows = Iterator[Row]
 Plan = Steps[list[Row]]

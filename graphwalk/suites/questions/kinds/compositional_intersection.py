@@ -1,6 +1,6 @@
 """Nodes of a label with relationships to nodes of two other labels."""
 
-from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, node_keys
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, rows_of_keys
 
 
 class Part(PythonPart):
@@ -15,4 +15,4 @@ class Part(PythonPart):
 
     def plan(self, walker: Walker) -> Plan:
         targets = yield from walker.target_labels(self.source_label)
-        return node_keys(key for key, labels in targets.items() if {self.first_label, self.second_label} <= labels)
+        return rows_of_keys(key for key, labels in targets.items() if {self.first_label, self.second_label} <= labels)

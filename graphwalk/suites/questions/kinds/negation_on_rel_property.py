@@ -1,7 +1,7 @@
 """Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
 from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, differs
-from graphwalk.suites.questions.walker import Centre, Walker, node_keys
+from graphwalk.suites.questions.walker import Centre, Walker, rows_of_keys
 
 
 class Part(PythonPart):
@@ -26,7 +26,7 @@ class Part(PythonPart):
 
     def plan(self, walker: Walker) -> Plan:
         links = yield from walker.outgoing([Centre(self.source_label, self.node_property, self.node_value)])
-        return node_keys(
+        return rows_of_keys(
             link.source
             for link in links
             if link.type == self.relationship_type

@@ -1,6 +1,6 @@
 """Nodes of a label with a relationship to one label and none to another."""
 
-from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, node_keys
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Walker, rows_of_keys
 
 
 class Part(PythonPart):
@@ -28,7 +28,7 @@ class Part(PythonPart):
 
     def plan(self, walker: Walker) -> Plan:
         targets = yield from walker.target_labels(self.source_label)
-        return node_keys(
+        return rows_of_keys(
             key
             for key, labels in targets.items()
             if self.required_label in labels and self.excluded_label not in labels

@@ -1,7 +1,7 @@
 """Nodes of a label with a property value."""
 
 from graphwalk.suites.questions.kinds import GraphIndex, Plan, PythonPart, Rows, Value, equal
-from graphwalk.suites.questions.walker import Walker, node_keys, nodes, read
+from graphwalk.suites.questions.walker import Walker, nodes, read, rows_of_keys
 
 
 class Part(PythonPart):
@@ -16,4 +16,6 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Plan:
         (rows,) = yield from read([nodes(self.label, self.property, self.value)])
         # The tool tries a number given as text as a number where nothing else matches.
-        return node_keys(r["properties"]["key"] for r in rows if equal(r["properties"].get(self.property), self.value))
+        return rows_of_keys(
+            r["properties"]["key"] for r in rows if equal(r["properties"].get(self.property), self.value)
+        )

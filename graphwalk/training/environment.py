@@ -23,21 +23,21 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
 from graphwalk.runs.play import RunModels
 from graphwalk.runs.record import judge
-from graphwalk.runs.resolve import Experiment, resolve
+from graphwalk.runs.resolve import ResolvedExperiment, resolve
 from graphwalk.stores.open import OpenGraphs
 from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 
-LOOP_OF_ANOTHER = ("tool_protocol", "tool_choice")
+LOOP_OF_ANOTHER = ("tool_format", "tool_choice")
 """Fields of `agent` that take effect in requests, which here another program sends."""
 
 
 @dataclass
-class Stage:
+class TaskEnvironment:
     """The tasks of an experiment on their graphs. Close it at the end."""
 
-    experiment: Experiment
+    experiment: ResolvedExperiment
     planned: Sequence[PlannedEpisode]
     """One episode per task and setting."""
     weights: Mapping[str, float]
@@ -54,7 +54,7 @@ class Stage:
         graphs: int | None = None,
         lacks: Collection[str] = (),
         **flags: Any,
-    ) -> "Stage":
+    ) -> "TaskEnvironment":
         """Open the tasks of an experiment (a name, path or fields). `flags` override fields; `weights` are those of
         rewards; `graphs` is the number of graphs, mazes or traces of each kind; `lacks` are the fields of `agent` that
         the loop of the harness does not have.
@@ -120,8 +120,8 @@ class Stage:
 
 
 @cache
-def _stage_of(experiment: str, lacks: tuple[str, ...]) -> Stage:
-    stage = run_in_background(Stage.open(experiment, lacks=lacks))
+def _stage_of(experiment: str, lacks: tuple[str, ...]) -> TaskEnvironment:
+    stage = run_in_background(TaskEnvironment.open(experiment, lacks=lacks))
     atexit.register(lambda: run_in_background(stage.close()))
     return stage
 
@@ -129,11 +129,11 @@ def _stage_of(experiment: str, lacks: tuple[str, ...]) -> Stage:
 _OPENING = threading.Lock()
 
 
-def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> Stage:
+def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> TaskEnvironment:
     """Return the tasks of an experiment, which are opened once in a process, and closed at its end.
 
     `experiment` is a name or a path. The stage belongs to the background loop of
-    `run_in_background`. Raise like `Stage.open`.
+    `run_in_background`. Raise like `TaskEnvironment.open`.
     """
     with _OPENING:
         return _stage_of(experiment, lacks)
@@ -155,7 +155,7 @@ def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
 class OpenEpisode:
     """An episode in progress, whose model another program calls."""
 
-    stage: Stage
+    stage: TaskEnvironment
     planned: PlannedEpisode
     conversation: Conversation
     earned: Reward | None = None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.training.stage import LOOP_OF_ANOTHER, OpenEpisode, Stage, shared_stage
+from graphwalk.training.environment import LOOP_OF_ANOTHER, OpenEpisode, TaskEnvironment, shared_stage
 
 QUESTIONS: dict[str, Any] = {
     "name": "q",
@@ -18,7 +18,7 @@ QUESTIONS: dict[str, Any] = {
 
 
 async def test_hundreds_of_episodes_share_one_graph() -> None:
-    stage = await Stage.open(QUESTIONS)
+    stage = await TaskEnvironment.open(QUESTIONS)
     episodes = await asyncio.gather(*(stage.begin(0) for _ in range(300)))
     assert len({id(episode.conversation.prompt.toolbox) for episode in episodes}) == 1
     call = ("get_unique_property_values", {"property_name": "key", "entity_name": "Nobody", "entity_type": "node"})
@@ -29,7 +29,7 @@ async def test_hundreds_of_episodes_share_one_graph() -> None:
 
 
 async def test_no_call_is_made_beyond_the_turn_limit() -> None:
-    stage = await Stage.open(QUESTIONS, **{"agent.turn_limit": 2})
+    stage = await TaskEnvironment.open(QUESTIONS, **{"agent.turn_limit": 2})
     episode = await stage.begin(0)
     for _ in range(3):
         (result,) = await episode.call(("think", {"thought": "a"}))
@@ -46,7 +46,7 @@ async def test_no_call_is_made_beyond_the_turn_limit() -> None:
 
 @pytest.mark.parametrize(("limit", "status"), [("turn", "turn_limit"), ("call", "call_limit")])
 async def test_the_limit_that_ended_an_episode_is_its_status(limit: str, status: str) -> None:
-    stage = await Stage.open(QUESTIONS, **{f"agent.{limit}_limit": 2})
+    stage = await TaskEnvironment.open(QUESTIONS, **{f"agent.{limit}_limit": 2})
     episode = await stage.begin(0)
     for _ in range(2):
         await episode.call(("think", {"thought": "a"}))
@@ -63,7 +63,7 @@ async def look_up(episode: OpenEpisode) -> None:
 
 
 async def test_each_step_has_a_reward() -> None:
-    stage = await Stage.open(QUESTIONS)
+    stage = await TaskEnvironment.open(QUESTIONS)
     episode = await stage.begin(0)
     assert episode.step_rewards == []
     await episode.call(("think", {"thought": "a"}))
@@ -87,11 +87,11 @@ def test_a_process_opens_the_tasks_of_an_experiment_once(tmp_path: Path) -> None
         stages[0].number_of("unknown", "tools")
 
 
-@pytest.mark.parametrize("agent", [{"tool_protocol": "json"}, {"answer": "tool", "tool_choice": "required"}])
+@pytest.mark.parametrize("agent", [{"tool_format": "json"}, {"answer": "tool", "tool_choice": "required"}])
 async def test_levers_that_need_the_loop_of_a_run_are_refused(agent: dict[str, Any]) -> None:
     lever = list(agent)[-1]
     with pytest.raises(ConfigError, match=f"agent.{lever}: {agent[lever]} needs the loop of a run"):
-        await Stage.open({**QUESTIONS, "agent": agent}, lacks=LOOP_OF_ANOTHER)
+        await TaskEnvironment.open({**QUESTIONS, "agent": agent}, lacks=LOOP_OF_ANOTHER)
     varied = {**QUESTIONS, "settings": ["tools"], "vary": {f"agent.{k}": [v] for k, v in agent.items()}}
     with pytest.raises(ConfigError, match=f"agent.{lever}"):
-        await Stage.open(varied, lacks=LOOP_OF_ANOTHER)
+        await TaskEnvironment.open(varied, lacks=LOOP_OF_ANOTHER)
