@@ -482,7 +482,7 @@ def _whole_line(text: str) -> str:
 
 
 def as_text(report: Printed, *, width: int = 120, tables: int | None = None, with_notes: bool = False) -> str:
-    """Return the report as plain text, `width` columns wide. `tables`: the first ones only. `with_notes`: with notes."""
+    """Return the report as plain text, `width` columns wide. `tables`: the first ones only."""
     stream = io.StringIO()
     # In a notebook, rich would show the text instead of writing it.
     console = Console(file=stream, width=width, color_system=None, highlight=False, force_jupyter=False)
