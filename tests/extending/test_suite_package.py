@@ -22,8 +22,8 @@ def chains(place: Place) -> Place:
 
 def test_a_suite_names_its_report_in_its_class(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(PROJECT)
-    suite = import_module("graphwalk_chains.suite").ChainsSuite()
-    assert "graphwalk_chains.report" not in sys.modules
+    suite = import_module("graphwalk_demo.suite").ChainsSuite()
+    assert "graphwalk_demo.report" not in sys.modules
     report = analysis_of(suite).report()
     assert [grouping.name for grouping in report.groupings] == ["template", "length"]
     assert report.columns[-1].heading == "Steps short"
