@@ -48,14 +48,25 @@ SMALL = {
 }
 
 async def play():
-    for name, flags in SMALL.items():
-        summary = await start(Path(sys.argv[1]) / name, load_experiment(name, flags={"limit": 1, **flags}))
-        assert summary.finished > 0
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+    summary = await start(folder / name, load_experiment(name, flags={"limit": 1, **SMALL[name]}))
+    assert summary.finished > 0
 
 asyncio.run(play())
 print(*(name for name in sys.modules if name.startswith("graphwalk.analysis") or name.endswith(".report")))
 """
 
 
-def test_a_played_run_of_any_suite_imports_no_report_and_no_analysis(tmp_path: Path) -> None:
-    assert subprocess.check_output([sys.executable, "-c", PLAY, tmp_path], text=True, cwd=ROOT) == "\n"
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        "quickstart",
+        pytest.param("maze-size", marks=pytest.mark.extended),
+        pytest.param("magma", marks=pytest.mark.extended),
+        pytest.param("graphwalks", marks=pytest.mark.extended),
+        pytest.param("own-questions", marks=pytest.mark.extended),
+    ],
+)
+def test_a_played_run_imports_no_report_and_no_analysis(experiment: str, tmp_path: Path) -> None:
+    printed = subprocess.check_output([sys.executable, "-c", PLAY, tmp_path, experiment], text=True, cwd=ROOT)
+    assert printed == "\n"

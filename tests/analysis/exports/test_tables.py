@@ -63,17 +63,29 @@ def test_the_folder_is_new_and_the_filter_names_what_was_played(tmp_path: Path) 
         export("csv", folder, tmp_path / "none", only=EpisodeFilter(models=["nobody/nothing"]))
 
 
-def test_the_command_and_a_format_of_another_package(tmp_path: Path) -> None:
-    place = Place.at(tmp_path)
-    module = '''
+COUNTING = '''
 def export_count(episodes, out):
     """How many episodes there are."""
     out.write_text(str(sum(1 for _ in episodes)))
 '''
-    place.install_text("counting", module, "[graphwalk.exports]\ncount = counting:export_count\n")
+
+
+def with_counting(folder: Path) -> Place:
+    """Return a place with a package that has the format `count`."""
+    place = Place.at(folder)
+    place.install_text("counting", COUNTING, "[graphwalk.exports]\ncount = counting:export_count\n")
+    return place
+
+
+@pytest.mark.extended
+def test_the_help_of_export_lists_a_format_of_another_package(tmp_path: Path) -> None:
+    shown = with_counting(tmp_path).graphwalk("export", "--help").stdout
+    assert all(text in shown for text in ("How many episodes there are.", "csv", "parquet", "dataset"))
+
+
+def test_the_command_and_a_format_of_another_package(tmp_path: Path) -> None:
+    place = with_counting(tmp_path)
     done = place.graphwalk("export", "count", RUNS / "mazes", "--out", "n.txt", "-m", "scripted/expert")
     assert done.returncode == 0, done.stderr
     assert (place.folder / "n.txt").read_text() == "2"
     assert (done.stdout, done.stderr.strip()) == ("", "2 episodes written to n.txt")
-    shown = place.graphwalk("export", "--help").stdout
-    assert all(text in shown for text in ("How many episodes there are.", "csv", "parquet", "dataset"))

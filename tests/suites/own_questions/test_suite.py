@@ -8,6 +8,8 @@ import pytest
 
 from graphwalk.analysis.estimate import estimate_run
 from graphwalk.analysis.explained import explained
+from graphwalk.analysis.report.formats import as_text, to_json
+from graphwalk.analysis.report.report import report_of
 from graphwalk.analysis.rescore import rescore_run
 from graphwalk.analysis.verify import verify_run
 from graphwalk.errors import ConfigError
@@ -15,7 +17,6 @@ from graphwalk.runs.experiment import AnyExperiment, load_experiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.resolve import resolve
 from graphwalk.variables import Variables
-from tests.forked_commands import graphwalk
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import records, start
 
@@ -92,16 +93,12 @@ async def test_answers_of_a_model_are_scored_in_every_setting(tmp_path: Path) ->
     assert rescore_run(folder) == (0, 15)
 
 
-def test_example_is_played_compared_and_shown(tmp_path: Path) -> None:
-    for name, flags in (("one", []), ("two", ["-o", "agent.turn_limit=1"])):
-        done = graphwalk("run", "own-questions", "--out", name, *flags, folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert "over the questions of this one graph" in " ".join(done.stdout.split())
-    compared = graphwalk("compare", "one", "two", folder=tmp_path)
-    assert compared.returncode == 0, compared.stderr
-    assert "scripted/look @ one is better than scripted/look @ two" in " ".join(compared.stdout.split())
-    report = json.loads(graphwalk("report", "one", "--json", folder=tmp_path).stdout)
-    correct = {row["tag"]: row["correct"] for row in report["groups"]["tag"]}
+async def test_the_example_is_played_and_reported(tmp_path: Path) -> None:
+    await start(tmp_path / "run", load_experiment("own-questions"))
+    report = report_of(RunFolder.open(tmp_path / "run"))
+    assert "over the questions of this one graph" in " ".join(as_text(report).split())
+    tags = json.loads(to_json(report))["groups"]["tag"]
+    correct = {row["tag"]: row["correct"] for row in tags}
     assert (correct["property"], correct["one hop"], correct["spelling"], correct["unanswerable"]) == (4, 7, 2, 2)
 
 
