@@ -9,11 +9,13 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from graphwalk.analysis.explained import explained
 from graphwalk.analysis.report.formats import text_tables
+from graphwalk.analysis.report.measures import tokens_of
 from graphwalk.analysis.report.plot_files import can_draw, page_svg
 from graphwalk.analysis.report.plots import plots_of
 from graphwalk.analysis.report.report import Report, report_of
@@ -54,11 +56,13 @@ def episode_content(record: ResultRecord, scene: Scene) -> dict[str, Any]:
         "score": record["score"],
         "extractor": record.get("extractor_reply"),
         "graph": record.get("graph", {}),
-        **asdict(scene),
     }
+    content |= asdict(scene)
     for turn in content["turns"]:
         for call in turn["calls"]:
-            call["result"] = "" if call["table"] else call["result"]
+            # The page shows the rows as a table, and would hold them twice.
+            if call["table"]:
+                call["result"] = ""
     return content
 
 
@@ -74,8 +78,12 @@ class RunContent:
     @cached_property
     def figures(self) -> list[dict[str, str]]:
         """The plots of the report, none without matplotlib."""
-        plots = plots_of(self.report) if self.report is not None and can_draw() else ()
-        return [{"name": one.name, "title": one.title, "about": one.about, "svg": page_svg(one)} for one in plots]
+        if self.report is None or not can_draw():
+            return []
+        figures = []
+        for plot in plots_of(self.report):
+            figures.append({"name": plot.name, "title": plot.title, "about": plot.about, "svg": page_svg(plot)})
+        return figures
 
 
 def content_of(folder: RunFolder, names: Mapping[str, str] = {}) -> RunContent:
@@ -89,17 +97,20 @@ def content_of(folder: RunFolder, names: Mapping[str, str] = {}) -> RunContent:
             by_key[key_of(record)] = _episode({**record, "model": model}, scene_of(record))
             yield record
 
-    report = None if folder.is_conversation else report_of(folder, records(), names=names)
-    if report is None:
+    # The log is read once, for the episodes and for the report.
+    report = None
+    if folder.is_conversation:
         deque(records(), maxlen=0)
+    else:
+        report = report_of(folder, records(), names=names)
     episodes = [by_key[key] for key in sorted(by_key)]
     return RunContent(folder.path.name, folder.suite_name, _facts(folder.read_manifest()), report, episodes)
 
 
 def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
-    task, score, usage = record["task"], record["score"] or {}, record["usage"]
-    answer = "" if record["answer"] is None else record["answer"]
-    tokens = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
+    task = record["task"]
+    score = record["score"] or {}
+    usage = record["usage"]
     fields = {
         "model": record["model"],
         "setting": record["setting"],
@@ -117,14 +128,24 @@ def _episode(record: ResultRecord, scene: Scene) -> PageEpisode:
         "status": record["exit_status"],
         "turns": record["turns"],
         "calls": record["tool_calls"],
-        "tokens": sum(tokens) if tokens else None,
+        "tokens": tokens_of(record),
         "cost": usage.get("cost"),
         "seconds": record["seconds"],
-        "answer": (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:_LONGEST_ANSWER],
+        "answer": _answer_text(record["answer"])[:_LONGEST_ANSWER],
     }
+    identity = (record["task_id"], task.get("graph_digest", ""))
+    return PageEpisode(identity, fields, _deflated(json.dumps(episode_content(record, scene))))
+
+
+def _answer_text(answer: Any) -> str:
+    if answer is None:
+        return ""
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def _deflated(text: str) -> bytes:
     packer = zlib.compressobj(6, zlib.DEFLATED, _RAW)
-    block = packer.compress(json.dumps(episode_content(record, scene)).encode()) + packer.flush()
-    return PageEpisode((record["task_id"], task.get("graph_digest", "")), fields, block)
+    return packer.compress(text.encode()) + packer.flush()
 
 
 def _proof(score: Mapping[str, Any]) -> str:
@@ -147,7 +168,18 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES = (
-    *("dom", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "turns", "walk", "episode"),
+    "dom",
+    "data",
+    "tables",
+    "plots",
+    "filters",
+    "list",
+    "layout",
+    "graph",
+    "grid",
+    "turns",
+    "walk",
+    "episode",
     "main",
 )
 """JavaScript modules, each after those that it imports."""
@@ -165,35 +197,43 @@ def _hash(text: str) -> str:
 def index_of(runs: Sequence[RunContent]) -> dict[str, Any]:
     """Return the index of runs: their reports, and the fields of episodes, with a number for each task."""
     numbers: dict[tuple[str, str], int] = {}
-    return {
-        "title": " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs",
-        "runs": [_run(run) for run in runs],
-        "episodes": [
-            {"run": place, "task": numbers.setdefault(episode.task, len(numbers)), **episode.fields}
-            for place, run in enumerate(runs)
-            for episode in run.episodes
-        ],
-    }
+    """Task → its number, in the order in which tasks are first seen."""
+    episodes = []
+    for place, run in enumerate(runs):
+        for episode in run.episodes:
+            task_number = numbers.setdefault(episode.task, len(numbers))
+            episodes.append({"run": place, "task": task_number, **episode.fields})
+
+    title = " and ".join(run.name for run in runs)
+    if len(runs) > 2:
+        title = f"{len(runs)} runs"
+    return {"title": title, "runs": [_run(run) for run in runs], "episodes": episodes}
 
 
 def _run(run: RunContent) -> dict[str, Any]:
     report = run.report
-    about = {"name": run.name, "suite": run.suite, "conversation": report is None, **run.facts}
+    index: dict[str, Any] = {"name": run.name, "suite": run.suite, "conversation": report is None}
+    index |= run.facts
     if report is None:
-        return {**about, "verdict": [], "tables": [], "notes": [], "incomplete": None}
-    legends = legend(column for table in text_tables(report) for column in table.columns)
-    return {
-        **about,
-        "verdict": report.verdict,
-        "tables": [_table(table) for table in text_tables(report)],
-        "notes": [*legends, *(note for note in report.notes if note != report.incomplete)],
-        "incomplete": report.incomplete,
-    }
+        return index | {"verdict": [], "tables": [], "notes": [], "incomplete": None}
+
+    tables = list(text_tables(report))
+    columns: list[Column] = []
+    for table in tables:
+        columns += table.columns
+    index["verdict"] = report.verdict
+    index["tables"] = [_table(table) for table in tables]
+    # The page shows the note on an unfinished run at its top.
+    index["notes"] = legend(columns) + [note for note in report.notes if note != report.incomplete]
+    index["incomplete"] = report.incomplete
+    return index
 
 
 def _table(table: TextTable) -> dict[str, Any]:
+    rows = []
+    for row in table.rows:
+        rows.append([dict(_cell(column, row)) for column in table.columns])
     headers = [(column.title, column.name) for column in table.columns]
-    rows = [[dict(_cell(column, row)) for column in table.columns] for row in table.rows]
     return {"title": table.title, "headers": headers, "rows": rows, "note": table.note}
 
 
@@ -204,13 +244,15 @@ def _cell(column: Column, row: TableRow) -> Iterator[tuple[str, Any]]:
     yield "interval", column.interval_text(row)
     yield "dim", row.is_published
     if value is not None and column.scale is not None and 0 <= value <= column.scale:
+        # 75 of 100 with the interval 40 to 93: [0.4, 0.75, 0.93]
         low, high = row.intervals.get(column.field, (value, value))
         yield "drawn", [end / column.scale for end in (low, value, high)]
 
 
 def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """Yield the page with all its data."""
-    index, figures = index_of(runs), [run.figures for run in runs]
+    index = index_of(runs)
+    figures = [run.figures for run in runs]
     script = "\n".join(_IMPORT_OR_EXPORT.sub("", _read(f"{name}.js")) for name in MODULES)
     style = "\n".join(_read(f"{name}.css") for name in ("page", "episode"))
     policy = (  # the page runs its own script and requests nothing
@@ -219,11 +261,12 @@ def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     )
     title = escape_markup(one_line(index["title"]))
     yield render_page("page/page.html.j2", title=title, style=style, policy=policy)
-    for name, value in (("index", index), ("figures", figures)):
-        yield f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
+    yield f'<script type="application/json" id="index">{script_json(index)}</script>\n'
+    yield f'<script type="application/json" id="figures">{script_json(figures)}</script>\n'
     yield f'<script type="module">{script}</script>\n'
-    for number, episode in enumerate(episode for run in runs for episode in run.episodes):
-        yield f'<script type="text/plain" id="block-{number}">{base64.b64encode(episode.block).decode()}</script>\n'
+    for number, episode in enumerate(chain.from_iterable(run.episodes for run in runs)):
+        block = base64.b64encode(episode.block).decode()
+        yield f'<script type="text/plain" id="block-{number}">{block}</script>\n'
     yield "</body></html>\n"
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from graphwalk.analysis.observed import ObservedGraph
 from graphwalk.errors import counted
 from graphwalk.graphs.answers import parse_answer_json, parse_object
-from graphwalk.graphs.graph import KEY, Node
+from graphwalk.graphs.graph import KEY
 from graphwalk.graphs.names import name_of
 from graphwalk.graphs.values import Row
 from graphwalk.models.chat import from_dict
@@ -36,6 +36,8 @@ _LEGEND: Mapping[Fate, str] = {
     "": "not used",
 }
 """Fate → the meaning of its colour in a walk through a graph."""
+_OF_THE_ANSWER: Collection[Fate] = ("right", "wrong", "missed")
+"""The fates of elements of answer and target."""
 MOST_USED = 40
 """Nodes of the evidence that the terminal shows."""
 _MOST_COMPARED = 2_000
@@ -183,7 +185,7 @@ def scene_of(
     trajectory = trajectory or trajectory_of(record)
     return Scene(
         prompt=tuple((message.role, message.content or "") for message in trajectory.prompt),
-        turns=tuple(map(_turn_of, trajectory.turns)),
+        turns=tuple(_turn_of(turn) for turn in trajectory.turns),
         answer=answer or _plain_comparison(record["answer"], record["task"].get("gold")),
         error=trajectory.error,
         **picture,
@@ -192,8 +194,13 @@ def scene_of(
 
 def _turn_of(turn: Turn) -> SceneTurn:
     message = turn.message
-    # The text of the message belongs to the first call.
-    calls = [call_of(result, None if number else message.content) for number, result in enumerate(turn.results)]
+    calls = []
+    for number, result in enumerate(turn.results):
+        # The text of the message belongs to the first call.
+        text = message.content if number == 0 else None
+        calls.append(call_of(result, text))
+
+    # A limit or an interruption leaves calls without results.
     with_result = {result.call.id for result in turn.results}
     for call in message.tool_calls:
         if call.id not in with_result:
@@ -212,13 +219,19 @@ def _turn_of(turn: Turn) -> SceneTurn:
 
 def call_of(result: ToolResult, text: str | None = None) -> SceneCall:
     """Return the call of a tool result; `text` is the text of the message with the call."""
-    arguments = _arguments(result.call.arguments)
-    beside = find_calls(text, [result.call.name]).before if text else ""
-    thought = beside or (result.content if result.is_note else None)
-    rows = [] if result.error is not None or result.is_note else read_rows(result.content) or []
+    thought = None
+    if text:
+        # Of "I look for Ida. <tool_call>…</tool_call>", the words before the call.
+        thought = find_calls(text, [result.call.name]).before or None
+    if thought is None and result.is_note:
+        thought = result.content
+
+    rows: list[Row] = []
+    if result.error is None and not result.is_note:
+        rows = read_rows(result.content) or []
     return SceneCall(
         call=result.call.name,
-        arguments=arguments,
+        arguments=_arguments(result.call.arguments),
         rows=result.rows,
         error=result.error,
         seconds=result.seconds,
@@ -237,9 +250,14 @@ def _arguments(text: str) -> Any:
 
 def _plain_comparison(answer: Any, target: Any) -> StateTable:
     if not isinstance(target, list):
-        return StateTable(("answer", "target"), (("", answer, target),) if (answer, target) != (None, None) else ())
-    items = answer if isinstance(answer, list) else [] if answer is None else [answer]
-    return StateTable(("item",), tuple(islice(marked_items(items, target, _text), _MOST_COMPARED)))
+        has_either = answer is not None or target is not None
+        return StateTable(("answer", "target"), (("", answer, target),) if has_either else ())
+
+    items = answer
+    if not isinstance(answer, list):
+        items = [] if answer is None else [answer]
+    marked = islice(marked_items(items, target, _text), _MOST_COMPARED)
+    return StateTable(("item",), tuple(marked))
 
 
 def _text(value: Any) -> str:
@@ -256,11 +274,15 @@ def marked_items(
     target_forms = {form(item) for item in target}
     forms = set()
     for item in items:
-        own = form(item)
-        if own is None or own not in forms:
-            yield ("wrong" if own is None or own not in target_forms else "right"), item
-        forms.add(own)
-    yield from (("missed", item) for item in target if form(item) not in forms)
+        own_form = form(item)
+        if own_form is None:
+            yield "wrong", item
+        elif own_form not in forms:
+            yield ("right" if own_form in target_forms else "wrong"), item
+        forms.add(own_form)
+    for item in target:
+        if form(item) not in forms:
+            yield "missed", item
 
 
 def walked_scene(
@@ -278,10 +300,11 @@ def walked_scene(
     since: dict[str, list[int]] = {"nodes": [], "links": []}
     steps = list(_steps(trajectory, seen, since))
     fates = _fates(seen, question_values, answered)
-    if steps:
-        is_highlighted = not {"right", "wrong", "missed"}.isdisjoint(fates.values())
-        steps.append(SceneStep("evidence of the answer" if is_highlighted else "the answer", len(trajectory.turns)))
     used_fates = set(fates.values())
+    if steps:
+        is_highlighted = not used_fates.isdisjoint(_OF_THE_ANSWER)
+        caption = "evidence of the answer" if is_highlighted else "the answer"
+        steps.append(SceneStep(caption, len(trajectory.turns)))
     return scene_of(
         record,
         trajectory,
@@ -295,35 +318,55 @@ def walked_scene(
 
 def _steps(trajectory: Trajectory, seen: ObservedGraph, since: Mapping[str, list[int]]) -> Iterator[SceneStep]:
     """Yield a step per call in order, record its result in `seen`, and in `since` the step of each new element."""
-    calls = ((number, result) for number, turn in enumerate(trajectory.turns, 1) for result in turn.results)
-    for step, (turn_number, result) in enumerate(calls, 1):
-        seen.add(result)
-        for kind, elements in (("nodes", seen.nodes), ("links", seen.relationships)):
-            since[kind].extend([step] * (len(elements) - len(since[kind])))
-        arguments = [str(value) for value in parse_object(result.call.arguments).values()]
-        outcome = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
-        text = one_line(", ".join(arguments), _LONGEST_ARGUMENTS)
-        yield SceneStep(f"{result.call.name}({text}) → {outcome}", turn_number, step)
+    step = 0
+    for turn_number, turn in enumerate(trajectory.turns, 1):
+        for result in turn.results:
+            step += 1
+            seen.add(result)
+            # Of 3 nodes after step 1 and 5 after step 2, two are new: [1, 1, 1, 2, 2].
+            new_nodes = len(seen.nodes) - len(since["nodes"])
+            since["nodes"].extend([step] * new_nodes)
+            new_links = len(seen.relationships) - len(since["links"])
+            since["links"].extend([step] * new_links)
+            yield SceneStep(_caption_of(result), turn_number, step)
 
 
-def _texts(key: str, node: Node) -> set[str]:
-    """Return the key and the text properties of a node."""
-    return {key, *(text for text in node.properties.values() if isinstance(text, str))}
+def _caption_of(result: ToolResult) -> str:
+    """Return `get_all_nearest_neighbors(Film, key, f1) → 3 rows`."""
+    arguments = [str(value) for value in parse_object(result.call.arguments).values()]
+    text = one_line(", ".join(arguments), _LONGEST_ARGUMENTS)
+    outcome = result.error
+    if not outcome:
+        outcome = "a note" if result.rows is None else counted(result.rows, "row")
+    return f"{result.call.name}({text}) → {outcome}"
 
 
 def _fates(seen: ObservedGraph, question_values: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
     """Return the role of each node. A value that several nodes share, for example a name, marks all of them."""
     fates: dict[str, Fate] = {}
     for key, node in seen.nodes.items():
-        values = _texts(key, node)
-        fate: Fate = next((answered[value] for value in (key, *sorted(values)) if value in answered), "")
-        fates[key] = "asked" if not fate and values & set(question_values) else fate
+        texts = {value for value in node.properties.values() if isinstance(value, str)}
+        # The key identifies the node, and decides where a name has another fate.
+        values = [key, *sorted(texts)]
+        fate = _first_fate(values, answered)
+        if not fate and not set(values).isdisjoint(question_values):
+            fate = "asked"
+        fates[key] = fate
+
     goals = {key for key, fate in fates.items() if fate == "asked"}
-    starts = [key for key, fate in fates.items() if fate in ("right", "wrong", "missed")]
+    starts = [key for key, fate in fates.items() if fate in _OF_THE_ANSWER]
     for path in paths_to_nearest(seen, starts[:_MOST_STARTS], goals, _LONGEST_PATH):
         for key in path:
             fates[key] = fates[key] or "way"
     return fates
+
+
+def _first_fate(values: Iterable[str], answered: Mapping[str, Fate]) -> Fate:
+    """Return the fate of the first value that has one, "" if none has."""
+    for value in values:
+        if value in answered:
+            return answered[value]
+    return ""
 
 
 def paths_to_nearest(
@@ -337,7 +380,10 @@ def paths_to_nearest(
 
     graph: nx.Graph[str] = nx.Graph((link.source, link.target) for link in seen.relationships)
     graph.add_nodes_from(starts)
-    for start in starts if goals else ():
+    if not goals:
+        return
+    for start in starts:
+        # From the nearest to the farthest node.
         paths = nx.single_source_shortest_path(graph, start, longest)
         nearest = next((key for key in paths if key in goals), None)
         if nearest is not None:
@@ -347,9 +393,11 @@ def paths_to_nearest(
 def _nodes(seen: ObservedGraph, steps: Sequence[int], fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
     names = Counter(name_of(node) for node in seen.nodes.values())
     for (key, node), step in zip(seen.nodes.items(), steps, strict=True):
-        about = {KEY: key, **node.properties}
-        name = name_of(node) if names[name_of(node)] == 1 else key
-        yield SceneNode(name, ":".join(node.labels), about, step, fates[key])
+        name = name_of(node)
+        # Two nodes with the name Pia Vik are told apart by their keys.
+        if names[name] > 1:
+            name = key
+        yield SceneNode(name, ":".join(node.labels), {KEY: key, **node.properties}, step, fates[key])
 
 
 def _links(
@@ -358,6 +406,7 @@ def _links(
     """Yield the relationships; one is used if both its nodes are, or if the answer has one of its values."""
     positions = {key: position for position, key in enumerate(seen.nodes)}
     for link, step in zip(seen.relationships, steps, strict=True):
-        own: Fate = next((answered[str(v)] for v in link.properties.values() if str(v) in answered), "")
-        used: Fate = "way" if fates[link.source] and fates[link.target] else ""
-        yield SceneLink(positions[link.source], positions[link.target], link.type, link.properties, step, own or used)
+        fate = _first_fate([str(value) for value in link.properties.values()], answered)
+        if not fate and fates[link.source] and fates[link.target]:
+            fate = "way"
+        yield SceneLink(positions[link.source], positions[link.target], link.type, link.properties, step, fate)

@@ -78,8 +78,8 @@ class SuiteAnalysis(Generic[T]):
     @property
     def own_fields(self) -> dict[str, FieldInfo]:
         """Return the fields that the suite adds to scores and explanations."""
-        fields = {**self.suite.score_type.model_fields, **self.explanation_type.model_fields}
-        for name in (*Score.model_fields, *Explanation.model_fields):
+        fields = self.suite.score_type.model_fields | self.explanation_type.model_fields
+        for name in Score.model_fields | Explanation.model_fields:
             del fields[name]
         return fields
 
@@ -93,14 +93,19 @@ class SuiteAnalysis(Generic[T]):
         own = tuple(own_measures(self.own_fields))
         own_columns = tuple(Column(measure.name, measure.name, two_decimals) for measure in own)
         causes = cause_measures(self.own_fields)
+        cause_columns = []
+        for cause in causes:
+            # "wrong_form" is the column "Wrong form".
+            title = cause.name.replace("_", " ").capitalize()
+            cause_columns.append(Column(title, cause.name, integer))
         return SuiteReport(
             suite=self.suite.name,
-            measures=(*OUTCOME, *TARGET_SIZE, *QUALITY, *EFFORT, *own, *causes),
+            measures=OUTCOME + TARGET_SIZE + QUALITY + EFFORT + own + causes,
             groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
-            columns=(*PLAIN_COLUMNS, *own_columns),
+            columns=PLAIN_COLUMNS + own_columns,
             group_columns=PLAIN_COLUMNS[:_GROUP_COLUMNS],
             compared=(ACCURACY, "f1", PROVEN),
-            causes=tuple(Column(cause.name.replace("_", " ").capitalize(), cause.name, integer) for cause in causes),
+            causes=tuple(cause_columns),
         )
 
     def explain(self, task: T, setting: str, trajectory: Trajectory, answer: Any, score: dict[str, Any]) -> Explanation:
@@ -138,7 +143,9 @@ class SuiteAnalysis(Generic[T]):
 
     async def reference(self, task: T, about: LoadedGraph, agent: AgentConfig) -> ReferenceWalk | None:
         """Return the walk of the expert with the default tools; None without one."""
-        return None if self.expert is None or about.store is None else await expert_walk(self.expert, task, about)
+        if self.expert is None or about.store is None:
+            return None
+        return await expert_walk(self.expert, task, about)
 
 
 def analysis_of(suite: Suite[Any, Any]) -> SuiteAnalysis[Any]:

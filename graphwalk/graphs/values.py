@@ -110,7 +110,10 @@ def flat(values: Iterable[Any]) -> Iterator[Any]:
 
 def shown_rows(rows: list[Row]) -> list[Row]:
     """Return the rows with all values in their JSON form."""
-    return [{name: shown(value) for name, value in row.items()} for row in rows]
+    json_rows = []
+    for row in rows:
+        json_rows.append({name: shown(value) for name, value in row.items()})
+    return json_rows
 
 
 def brief(value: Any) -> str:
@@ -135,15 +138,16 @@ def value_of(data: Any) -> Value | None:
     if isinstance(data, dt.date | dt.time | dt.timedelta):
         return temporal_of(data)
     if isinstance(data, list | tuple):
-        items = [value_of(item) for item in data]
-        kinds = {item.kind if isinstance(item, Temporal) else type(item).__name__ for item in items}
+        items = tuple(value_of(item) for item in data)
+        kinds = {_kind_of_item(item) for item in items}
         # [1, 2.5]
         if kinds == {"int", "float"}:
             return tuple(float(item) for item in items)  # type: ignore[arg-type]
         if len(kinds) > 1:
             raise ValueError(f"a list holds values of one kind, not of {', '.join(sorted(kinds))}")
+        # Not [[1, 2], [3]] and [null]: no graph database stores them.
         if not kinds & {"tuple", "NoneType"}:
-            return tuple(items)
+            return items
     elif data is None or type(data) in _SINGLE:
         if isinstance(data, int) and not -_INT64 <= data < _INT64:
             raise ValueError(f"{brief(data)} does not fit into 64 bits")
@@ -153,6 +157,10 @@ def value_of(data: Any) -> Value | None:
     raise ValueError(
         f"a value must be text, a number, a boolean, a date, a time, a point or a list of these, not {brief(data)}"
     )
+
+
+def _kind_of_item(item: Value | None) -> str:
+    return item.kind if isinstance(item, Temporal) else type(item).__name__
 
 
 _TAGS: dict[TemporalKind, str] = {
@@ -173,7 +181,9 @@ def json_value(value: Value) -> Any:
         case Temporal(kind, text):
             return {_TAGS[kind]: text}
         case Point(srid, coordinates):
-            return {"$point": dict(zip(("srid", "x", "y", "z"), (srid, *coordinates), strict=False))}
+            fields: dict[str, float] = {"srid": srid}
+            fields.update(zip("xyz", coordinates, strict=False))
+            return {"$point": fields}
         case bytes():
             return {"$bytes": value.hex()}
         case float() if not math.isfinite(value):
@@ -190,14 +200,20 @@ def from_json(data: Any) -> Any:
         return tuple(from_json(item) for item in data)
     if not isinstance(data, dict):
         return data
+
+    # {"longitude": 12.5, "latitude": 55.7}
     if len(data) > 1 and data.keys() <= _POINT_FIELDS:
         return point_of(data)
+
     tags = (*_TAGS.values(), "$point", "$bytes", "$float")
-    if len(data) != 1 or (tag := next(iter(data))) not in tags:
+    tag = next(iter(data), "")
+    if len(data) != 1 or tag not in tags:
         raise ValueError(f"an object cannot be a value, unless it is one of {', '.join(tags)}: {brief(data)}")
     content = data[tag]
+    # {"$point": {"srid": 4326, "x": 12.5, "y": 55.7}}
     if tag == "$point" and isinstance(content, dict):
         return point_of(content)
+    # {"$date": "2001-04-25"}; the type of {"$localTime": "12:30"} is localtime
     if isinstance(content, str):
         return read_value(tag.removeprefix("$").lower(), content)
     raise ValueError(f"{tag} cannot be {brief(content)}")
@@ -247,10 +263,13 @@ def _read_moment(*, clock: str, second: str, fraction: str, offset: str, date: s
         dt.date.fromisoformat(date)
     if not clock:
         return Temporal("date", date)
-    time = dt.time.fromisoformat(f"{clock}:{second or '00'}{offset.upper()}")
-    text, offset = time.isoformat()[:8], time.isoformat()[8:]
-    if fraction := fraction.rstrip("0"):
-        text += f".{fraction}"
+
+    # clock "12:30", second "5", fraction "50" and offset "+0200" become 12:30:05.5+02:00; Python knows no nanoseconds.
+    time = dt.time.fromisoformat(f"{clock}:{second or '00'}{offset.upper()}").isoformat()
+    text = time[:8]
+    offset = time[8:]
+    if fraction.rstrip("0"):
+        text += f".{fraction.rstrip('0')}"
     text += "Z" if offset == "+00:00" else offset
     if not date:
         return Temporal("time" if offset else "local time", text)
@@ -258,15 +277,23 @@ def _read_moment(*, clock: str, second: str, fraction: str, offset: str, date: s
 
 
 def _read_duration(match: re.Match[str]) -> Temporal | None:
+    # "P" and "P1DT" match, but lack the part that they announce.
     if match[0].endswith(("P", "T")):
         return None
     minus, *numbers, fraction = match.groups()
     years, months, weeks, days, hours, minutes, seconds = (int(number or 0) for number in numbers)
     nanoseconds = int((fraction or "0").ljust(9, "0"))
+    # PT-0.5S: the 0 has no sign in Python.
     if (numbers[-1] or "").startswith("-"):
         nanoseconds = -nanoseconds
-    parts = (years * 12 + months, weeks * 7 + days, hours * 3600 + minutes * 60 + seconds, nanoseconds)
-    return Temporal("duration", duration_text(*(-part if minus else part for part in parts)))
+    sign = -1 if minus else 1
+    text = duration_text(
+        months=sign * (years * 12 + months),
+        days=sign * (weeks * 7 + days),
+        seconds=sign * (hours * 3600 + minutes * 60 + seconds),
+        nanoseconds=sign * nanoseconds,
+    )
+    return Temporal("duration", text)
 
 
 def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str:
@@ -274,15 +301,31 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
     whole = seconds * _NANOSECONDS + nanoseconds
     if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
         raise ValueError("a part of the duration does not fit into 64 bits")
-    # Divided towards zero, as in Java: the sign is on every part.
-    years, months, sign = abs(months) // 12, abs(months) % 12, "-" if months < 0 else ""
-    date = (f"{sign}{years}Y" if years else "") + (f"{sign}{months}M" if months else "") + (f"{days}D" if days else "")
-    minutes, rest = divmod(abs(whole), 60 * _NANOSECONDS)
-    hours, minutes, sign = minutes // 60, minutes % 60, "-" if whole < 0 else ""
-    clock = (f"{sign}{hours}H" if hours else "") + (f"{sign}{minutes}M" if minutes else "")
+    years, months = _divided(months, 12)
+    minutes, rest = _divided(whole, 60 * _NANOSECONDS)
+    hours, minutes = _divided(minutes, 60)
+
+    date = _with_units({"Y": years, "M": months, "D": days})
+    clock = _with_units({"H": hours, "M": minutes})
     if rest:
-        clock += sign + f"{rest // _NANOSECONDS}.{rest % _NANOSECONDS:09}".rstrip("0").rstrip(".") + "S"
-    return "P" + (date + (f"T{clock}" if clock else "") or "T0S")
+        sign = "-" if rest < 0 else ""
+        full_seconds, fraction = divmod(abs(rest), _NANOSECONDS)
+        decimal = f"{full_seconds}.{fraction:09}".rstrip("0").rstrip(".")
+        clock += f"{sign}{decimal}S"
+    if clock:
+        return f"P{date}T{clock}"
+    return f"P{date}" if date else "PT0S"
+
+
+def _divided(number: int, divisor: int) -> tuple[int, int]:
+    """Return quotient and rest, divided towards zero as in Java: of -14 months, -1 year and -2 months."""
+    quotient, rest = divmod(abs(number), divisor)
+    return (quotient, rest) if number >= 0 else (-quotient, -rest)
+
+
+def _with_units(numbers: Mapping[str, int]) -> str:
+    """Return the numbers other than 0 with their units: 1Y-2M."""
+    return "".join(f"{number}{unit}" for unit, number in numbers.items() if number)
 
 
 def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
@@ -313,7 +356,11 @@ def point_of(fields: Mapping[str, Any]) -> Point:
     """
     # {"longitude": 12.5, "latitude": 55.7} is {"x": 12.5, "y": 55.7} in the system wgs-84.
     rest = {_AXES.get(name, name): value for name, value in fields.items() if value is not None}
-    coordinates = [rest.pop(axis) for axis in ("x", "y", "z") if axis in rest]
+    coordinates = []
+    for axis in ("x", "y", "z"):
+        if axis in rest:
+            coordinates.append(rest.pop(axis))
+
     default = "wgs-84" if "longitude" in fields else "cartesian"
     if len(coordinates) == 3:
         default += "-3d"
@@ -321,6 +368,7 @@ def point_of(fields: Mapping[str, Any]) -> Point:
     srid = rest.pop("srid", _SYSTEMS.get(system, system))
     if rest:
         raise ValueError(f"{brief(dict(fields))} is not a point")
+
     is_known = type(srid) is int and srid in _SYSTEMS.values()
     axes = 3 if srid in _THREE_DIMENSIONAL else 2
     if not is_known or len(coordinates) != axes:

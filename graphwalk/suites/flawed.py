@@ -32,7 +32,10 @@ def wrong(answer: str, random: Random) -> str:
     """Add invented items that resemble the first."""
 
     def with_invented(items: list[Any]) -> list[Any]:
-        number = random.randint(1, MOST_INVENTED) if items else 0
+        # Nothing resembles the items of an empty answer, which stays.
+        if not items:
+            return items
+        number = random.randint(1, MOST_INVENTED)
         return items + [_another(items[0], random) for _ in range(number)]
 
     return _with_items(answer, with_invented)
@@ -81,7 +84,9 @@ def varied(agent: Policy, random: Random) -> Policy:
             yield [spoil(random.choice(asks))]
         order = random.sample(range(len(asks)), len(asks))
         texts = yield [asks[place] for place in order]
-        return [text for _, text in sorted(zip(order, texts, strict=True))]
+        # The agent reads the results in the order of its own calls: of order [1, 0] and texts ["b", "a"], ["a", "b"].
+        in_own_order = sorted(zip(order, texts, strict=True))
+        return [text for _, text in in_own_order]
 
     return _relay(agent, turn)
 
@@ -100,6 +105,7 @@ def _relay(agent: Policy, turn: Callable[[list[Ask]], Turn]) -> Policy:
 def _unknown_name(ask: Ask) -> Ask:
     """Use the plural of a label, or of the first argument."""
     arguments = _arguments(ask)
+    # A wrong label is refused; a wrong value only finds nothing.
     for name in ("label", "entity_name", *arguments):
         if name in arguments:
             return Ask(ask.tool, {**arguments, name: f"{arguments[name]}s"})
@@ -107,7 +113,10 @@ def _unknown_name(ask: Ask) -> Ask:
 
 
 def _missing_argument(ask: Ask) -> Ask:
-    return Ask(ask.tool, dict(list(_arguments(ask).items())[:-1]))
+    arguments = _arguments(ask)
+    if arguments:
+        arguments.popitem()
+    return Ask(ask.tool, arguments)
 
 
 def _unknown_tool(ask: Ask) -> Ask:

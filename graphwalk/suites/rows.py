@@ -54,17 +54,24 @@ class _RowReader:
         return None
 
     def _read_list(self, items: list[Any]) -> Extraction | None:
-        # The requested form: [{"name": "Ida", "born": 1950}, {"name": "Bo"}], or [] if nothing is found
-        rows = [item for item in items if isinstance(item, dict)]
-        if not items or any(self._is_row(row) for row in rows):
-            has_other_items = len(rows) < len(items)
-            lossy = has_other_items or any(self._is_lossy(row) for row in rows)
-            return Extraction(rows, lossy=lossy)
+        # [] means that there is nothing.
+        if not items:
+            return Extraction([])
+
+        # The requested form: [{"name": "Ida", "born": 1950}, {"name": "Bo"}]
+        if any(self._is_row(item) for item in items):
+            return self._read_rows(items)
 
         # ["Ida", "Bo"], for the only field
         if self._only_field is not None and all(_is_plain(item) for item in items):
             return Extraction([{self._only_field: item} for item in items], "bare")
         return None
+
+    def _read_rows(self, items: list[Any]) -> Extraction:
+        # [{"name": "Ida"}, "or Bo"] loses an item.
+        rows = [item for item in items if isinstance(item, dict)]
+        has_other_items = len(rows) < len(items)
+        return Extraction(rows, lossy=has_other_items or any(self._is_lossy(row) for row in rows))
 
     def _read_row(self, row: dict[str, Any]) -> Extraction | None:
         # {"name": "Ida", "born": 1950}, but not {"name": ["Ida", "Bo"]}: that may be several rows
@@ -75,17 +82,18 @@ class _RowReader:
 
     def read_other(self, value: Any) -> Extraction | None:
         """Return the rows in a value whose names differ from the fields, in letter case or altogether."""
-        rows = value if isinstance(value, list) else [value]
+        is_list = isinstance(value, list)
+        rows = value if is_list else [value]
         if not all(isinstance(row, dict) for row in rows):
             return None
 
         # [{"Name": "Ida"}], or {"Name": "Ida"}
         renamed = [self._with_fields(row) for row in rows]
         if any(self._is_row(row) for row in renamed):
-            return self._read_renamed(rows, renamed, is_list=rows is value)
+            return self._read_renamed(rows, renamed, is_list=is_list)
 
         # [{"person": "Ida"}, {"person": "Bo"}], for the only field
-        if rows is value and self._only_field is not None:
+        if is_list and self._only_field is not None:
             return self._read_other_name(rows, self._only_field)
         return None
 

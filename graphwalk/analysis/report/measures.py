@@ -4,7 +4,6 @@ A report lists its measures in the order of the columns of `--format csv` and th
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from operator import itemgetter
 from types import NoneType
 from typing import Literal, get_args, get_origin
@@ -70,7 +69,8 @@ def _ended_by(status: ExitStatus) -> Reader:
     return lambda result: float(result["exit_status"] == status)
 
 
-def _tokens(result: ResultRecord) -> float | None:
+def tokens_of(result: ResultRecord) -> float | None:
+    """Return the tokens that were read and written; None if the provider reports neither."""
     usage = result["usage"]
     counts = [usage[name] for name in ("input_tokens", "output_tokens") if usage.get(name) is not None]
     return sum(counts) if counts else None
@@ -115,14 +115,14 @@ EFFORT = (
     Measure("tool_calls", "count", if_scored(itemgetter("tool_calls"))),
     Measure("calls_per_question", "amount", if_scored(itemgetter("tool_calls"))),
     Measure("furthest", "share", if_scored(_furthest)),
-    Measure("tokens_per_question", "amount", if_scored(_tokens)),
+    Measure("tokens_per_question", "amount", if_scored(tokens_of)),
     Measure("seconds", "total", if_scored(itemgetter("seconds"))),
     Measure("seconds_per_question", "amount", if_scored(itemgetter("seconds"))),
     Measure("input_tokens", "count", record_field("usage", "input_tokens")),
     Measure("output_tokens", "count", record_field("usage", "output_tokens")),
     Measure("reasoning_tokens", "count", record_field("usage", "reasoning_tokens")),
     Measure("cached_tokens", "count", record_field("usage", "cached_tokens")),
-    Measure("tokens", "count", _tokens),
+    Measure("tokens", "count", tokens_of),
     Measure("cost", "total", record_field("usage", "cost")),
     Measure("cost_unknown", "count", _has_unknown_cost),
 )
@@ -137,8 +137,8 @@ def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
 
     A field with the name of another measure, or of a column, gets the prefix `score_`.
     """
-    taken = {*_OF_EPISODES, *_OF_ROWS}
-    taken.update(measure.name for measure in chain(OUTCOME, TARGET_SIZE, QUALITY, WASTE, EFFORT))
+    taken = set(_OF_EPISODES + _OF_ROWS)
+    taken.update(measure.name for measure in OUTCOME + TARGET_SIZE + QUALITY + WASTE + EFFORT)
     for field_name, info in fields.items():
         name = f"score_{field_name}" if field_name in taken else field_name
         # The types of `int | float | None` are int and float.
@@ -148,5 +148,6 @@ def own_measures(fields: Mapping[str, FieldInfo]) -> Iterator[Measure]:
         if types <= {bool}:
             yield Measure(name, "percent", score_field(field_name))
         elif types <= {bool, int, float}:
+            # Field(ge=0, le=1)
             is_share = Ge(0) in info.metadata and Le(1) in info.metadata
             yield Measure(name, "share" if is_share else "mean", score_field(field_name))

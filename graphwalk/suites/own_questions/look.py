@@ -6,6 +6,7 @@ relationships that the question names, else all relationships.
 
 import re
 from collections.abc import Generator, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.config.templates import with_article
@@ -44,7 +45,9 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
         calls = []
         for row in rows:
             calls += [_look_up(_NODES, row), _look_up(_NEIGHBORS, row)]
-        results = (yield list(calls)) if calls else []
+        results = []
+        if calls:
+            results = yield list(calls)
     except AnswerNow:
         return f"{_INTRODUCTION} The call limit was reached before I found anything.", []
     if not rows:
@@ -57,11 +60,20 @@ def look(question: str) -> Generator[list[Ask], list[str], tuple[str, list[Any]]
     values: list[Any] = []
     neighbors: list[Any] = []
     for row in rows:
-        own_lines, own_values, own_neighbors = _describe(row, seen, question)
-        lines += own_lines
-        values += own_values
-        neighbors += own_neighbors
+        description = _describe(row, seen, question)
+        lines += description.lines
+        values += description.values
+        neighbors += description.neighbors
     return "\n".join(lines), values or neighbors
+
+
+@dataclass
+class _Description:
+    """Lines about a node, and the values and neighbours that the question names."""
+
+    lines: list[str]
+    values: list[Any] = field(default_factory=list)
+    neighbors: list[Any] = field(default_factory=list)
 
 
 class _Seen:
@@ -101,47 +113,57 @@ class _Seen:
         self.nodes[key] = Node(key, (), shown)
 
 
-def _describe(row: Row, seen: _Seen, question: str) -> tuple[list[str], list[Any], list[Any]]:
-    """Return lines about a node, and the values and neighbours that the question names."""
-    key = row[KEY]
-    labels = ":".join(labels_in(row, "label") or ())
-    value = row["value"] if isinstance(row["value"], str) else key
-    words = set(words_of(folded(question))).difference(words_of(folded(value)))
-    properties: Mapping[str, Any] = seen.nodes[key].properties if key in seen.nodes else {}
-    values = {name: held for name, held in properties.items() if _names_one_of(words, name)}
-    links = [link for link in seen.relationships if key in (link.source, link.target)]
-    named = [link for link in links if _names_one_of(words, link.type)]
-    lines = [f"{value} is the {row['property']} of {with_article(labels or 'node')}."]
-    lines += [f"- {name}: {held}" for name, held in values.items()]
-    for link in named or links:
-        source, target = seen.nodes[link.source], seen.nodes[link.target]
-        lines.append(f"- {name_of(source)} [{source.key}] {link.type} {name_of(target)} [{target.key}]")
+def _describe(row: Row, seen: _Seen, question: str) -> _Description:
+    """Return what is known of the node that a row of a search shows.
 
-    items: list[Any] = []
-    for held in values.values():
-        items += held if isinstance(held, list) else [held]
-    neighbors = []
-    for link in named:
-        end = seen.nodes[link.target if link.source == key else link.source]
-        neighbors.append(end.properties.get("name", end.key))
-    return lines, items, neighbors
+    The row {"key": "h1", "label": "Harbour", "property": "name", "value": "Bergen", …} and the question "Who owns the
+    ships of Bergen?" give the values of properties and the relationships with a word of "Who owns the ships of".
+    """
+    key = row[KEY]
+    value = row["value"] if isinstance(row["value"], str) else key
+    other_words = set(words_of(folded(question))) - set(words_of(folded(value)))
+
+    properties: Mapping[str, Any] = seen.nodes[key].properties if key in seen.nodes else {}
+    named_properties = {name: held for name, held in properties.items() if _names_one_of(other_words, name)}
+    links = [link for link in seen.relationships if key in (link.source, link.target)]
+    named_links = [link for link in links if _names_one_of(other_words, link.type)]
+
+    labels = ":".join(labels_in(row, "label") or ())
+    description = _Description([f"{value} is the {row['property']} of {with_article(labels or 'node')}."])
+    for name, held in named_properties.items():
+        description.lines.append(f"- {name}: {held}")
+        description.values += held if isinstance(held, list) else [held]
+    for link in named_links or links:
+        source = seen.nodes[link.source]
+        target = seen.nodes[link.target]
+        description.lines.append(f"- {name_of(source)} [{source.key}] {link.type} {name_of(target)} [{target.key}]")
+    for link in named_links:
+        neighbor = seen.nodes[link.target if link.source == key else link.source]
+        description.neighbors.append(neighbor.properties.get("name", neighbor.key))
+    return description
 
 
 def _names_one_of(words: Iterable[str], name: str) -> bool:
     """Return True if a word and a part of the name begin alike: "own" and OWNS."""
     parts = [part for part in re.split(r"[\W_]+", name.lower()) if len(part) >= _SHORTEST]
     for word in words:
-        if len(word) >= _SHORTEST and any(word.startswith(part) or part.startswith(word) for part in parts):
-            return True
+        if len(word) < _SHORTEST:
+            continue
+        for part in parts:
+            if word.startswith(part) or part.startswith(word):
+                return True
     return False
 
 
 def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
     """Return the best matches, those of the longest texts first; a short text must be equal to a value."""
-    results = (yield [Ask(_SEARCH, {"text": text}) for text in texts]) if texts else []
+    if not texts:
+        return []
+    results = yield [Ask(_SEARCH, {"text": text}) for text in texts]
+    longest_first = sorted(zip(texts, results, strict=True), key=lambda pair: -len(pair[0]))
     equal: dict[str, Row] = {}
     alike: dict[str, Row] = {}
-    for text, result in sorted(zip(texts, results, strict=True), key=lambda pair: -len(pair[0])):
+    for text, result in longest_first:
         rows = read_rows(result) or []
         for row in rows:
             if row["match"] != rows[0]["match"]:
@@ -155,9 +177,15 @@ def _search(texts: list[str]) -> Generator[list[Ask], list[str], list[Row]]:
 
 def _names(question: str) -> list[str]:
     """Return possible names: sequences of capitalised words (not the first word), words with digits."""
-    first = question.split(maxsplit=1)[0].strip("?!.,") if question.split() else ""
-    names = dict.fromkeys(_NAME.findall(question))
-    return [name for name in names if len(name) > 1 and (name != first or not name.isalpha())]
+    words = question.split(maxsplit=1)
+    first_word = words[0].strip("?!.,") if words else ""
+    names = []
+    for name in dict.fromkeys(_NAME.findall(question)):
+        # "Which" begins every second question. "R2D2", at the beginning too, is a name.
+        is_only_first_word = name == first_word and name.isalpha()
+        if len(name) > 1 and not is_only_first_word:
+            names.append(name)
+    return names
 
 
 def _phrases(question: str) -> list[str]:

@@ -3,9 +3,8 @@
 import hashlib
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,6 +16,7 @@ from graphwalk.config.agent import AgentConfig, Scoring
 from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.config.resources import data_path
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.graphs.schema import Schema
 from graphwalk.graphs.values import Row
 from graphwalk.models.scripted import Policy
@@ -36,7 +36,7 @@ from graphwalk.suites.loaded_graph import (
     settings_left_out,
 )
 from graphwalk.suites.own_questions.look import look
-from graphwalk.suites.own_questions.targets import VALUE, find_targets
+from graphwalk.suites.own_questions.targets import VALUE, Target, find_targets
 from graphwalk.suites.rows import compare_rows, row_form
 from graphwalk.suites.suite import ANY_VALUE, Score, ScriptedAgent, Suite, Task, Tasks
 from graphwalk.tools.graph_toolbox import OWN_GRAPH_TOOLS
@@ -60,8 +60,11 @@ class OwnQuestionsConfig(SuiteConfig):
 
     @property
     def dataset_file(self) -> Path:
+        # A file of yours may have the name "example".
         is_example = str(self.dataset) == EXAMPLE and not self.dataset.exists()
-        return data_path("templates") / "graphs" / "harbour.questions.jsonl" if is_example else self.dataset
+        if is_example:
+            return data_path("templates") / "graphs" / "harbour.questions.jsonl"
+        return self.dataset
 
     def texts(self) -> Mapping[str, str]:
         """Return the file of questions, and the YAML of the tool of write_cypher."""
@@ -106,36 +109,62 @@ class OwnQuestionTask(Task):
 
     def answer_form(self) -> AnswerForm:
         form = rows_as_answer(dict.fromkeys(self.fields, ANY_VALUE))
-        values = {"type": "array", "items": {"type": ANY_VALUE}}
-        return form._replace(schema=values) if self.fields == (VALUE,) else form
+        if self.fields != (VALUE,):
+            return form
+        # ["Bergen", "Tromsø"] instead of [{"value": "Bergen"}, {"value": "Tromsø"}]
+        list_of_values = {"type": "array", "items": {"type": ANY_VALUE}}
+        return form._replace(schema=list_of_values)
 
     def answer_format(self, agent: AgentConfig) -> str:
         return agent.render("own_format.j2", fields=self.fields)
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> OwnQuestionScore:
-        answer: list[Row] = extraction.answer or []
-        write = folded if scoring.text == "folded" else partial(unicodedata.normalize, "NFC")
-        keys = {write(name): write(key) for key, names in self.names.items() for name in names}
-
-        def comparable(value: Any) -> Any:
-            """Return a value so that texts are equal that mean the same, and lists in any order."""
-            if isinstance(value, list):
-                return sorted(map(comparable, value), key=repr)
-            text = write(str(value))
-            return keys.get(text, text if isinstance(value, str) else value)
-
-        rows, target = (
-            [{field: comparable(row.get(field)) for field in self.fields} for row in rows]
-            for rows in (answer, self.target)
-        )
+        answer: list[Row] | None = extraction.answer
+        values = _ComparableValues(self.names, scoring)
+        rows = None if answer is None else values.in_rows(answer, self.fields)
+        compared = compare_rows(rows, values.in_rows(self.target, self.fields), self.fields)
+        is_answerable = bool(self.target)
+        has_rows = bool(answer)
         return OwnQuestionScore(
-            **asdict(compare_rows(None if extraction.answer is None else rows, target, self.fields)),
+            **asdict(compared),
             extraction_stage=extraction.stage,
             lossy=extraction.lossy,
-            answered=bool(answer),
-            abstained=extraction.answer == [] if target else None,
-            invented=None if target else bool(answer),
+            answered=has_rows,
+            abstained=answer == [] if is_answerable else None,
+            invented=None if is_answerable else has_rows,
         )
+
+
+class _ComparableValues:
+    """The values of answers and targets, written so that two are equal if they mean the same."""
+
+    def __init__(self, names: Mapping[str, Iterable[str]], scoring: Scoring) -> None:
+        self._has_folded_texts = scoring.text == "folded"
+        self._key_by_name: dict[str, str] = {}
+        """Name of a node → its key, both as they are compared: {"bergen": "h1"}."""
+        for key, names_of_node in names.items():
+            for name in names_of_node:
+                self._key_by_name[self._text(name)] = self._text(key)
+
+    def in_rows(self, rows: Iterable[Row], fields: Sequence[str]) -> list[Row]:
+        """Return the rows with comparable values in these fields, null in those that a row lacks."""
+        comparable_rows = []
+        for row in rows:
+            comparable_rows.append({field: self._comparable(row.get(field)) for field in fields})
+        return comparable_rows
+
+    def _comparable(self, value: Any) -> Any:
+        # The order of a list does not count: collect() has none.
+        if isinstance(value, list):
+            return sorted((self._comparable(item) for item in value), key=repr)
+        text = self._text(str(value))
+        if text in self._key_by_name:
+            return self._key_by_name[text]
+        return text if isinstance(value, str) else value
+
+    def _text(self, text: str) -> str:
+        # "é" may be one character, or "e" and an accent.
+        return folded(text) if self._has_folded_texts else unicodedata.normalize("NFC", text)
 
 
 def look_up(task: OwnQuestionTask, setting: str, schema: Schema | None, random: Random) -> Policy:
@@ -177,28 +206,33 @@ class OwnQuestionsSuite(Suite[OwnQuestionsConfig, OwnQuestionTask]):
     ) -> Tasks[OwnQuestionTask]:
         """Return the tasks of the file. Queries run in your database if all of it is asked about, else in memory."""
         assert about.store is not None
-        graph, store, database = about.graph, about.store, about.instance.existing_database
-        whole = database is not None and database.labels is database.relationship_types is None
+        graph = about.graph
+        store = about.store
+        database = about.instance.existing_database
+        is_whole_database = database is not None and database.labels is None and database.relationship_types is None
         async with EmbeddedDatabase() as memory:
-            engine = store if store.takes_queries or whole else await memory.load(graph)
+            engine = store if store.takes_queries or is_whole_database else await memory.load(graph)
             targets = await find_targets(graph, engine, config.dataset_file, agent)
-        tasks = []
-        for question, rows, names in targets:
-            digest = hashlib.sha256(f"{graph.digest}\x1f{question.question}".encode("utf-8", "replace")).hexdigest()
-            task = OwnQuestionTask(
-                task_id=question.id or f"ask-{digest[:12]}",
-                suite=self.name,
-                template="own_question",
-                question=question.question,
-                parameters={},
-                target=rows,
-                target_size=len(rows),
-                seed=seed,
-                graph_digest=graph.digest,
-                fields=tuple(rows[0]) if rows else (VALUE,),
-                names=names,
-                tags=question.tags,
-                cypher=question.cypher,
-            )
-            tasks.append(task)
+        tasks = [_task(target, graph, seed) for target in targets]
         return Tasks(tasks, settings_left_out(graph, store, agent))
+
+
+def _task(target: Target, graph: PropertyGraph, seed: int) -> OwnQuestionTask:
+    question = target.question
+    rows = target.rows
+    identity = f"{graph.digest}\x1f{question.question}".encode("utf-8", "replace")
+    return OwnQuestionTask(
+        task_id=question.id or f"ask-{hashlib.sha256(identity).hexdigest()[:12]}",
+        suite=OwnQuestionsSuite.name,
+        template="own_question",
+        question=question.question,
+        parameters={},
+        target=rows,
+        target_size=len(rows),
+        seed=seed,
+        graph_digest=graph.digest,
+        fields=tuple(rows[0]) if rows else (VALUE,),
+        names=target.names,
+        tags=question.tags,
+        cypher=question.cypher,
+    )

@@ -12,7 +12,7 @@ from graphwalk.config.agent import MOST_ROWS, AgentConfig
 from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted, manual
 from graphwalk.files.bulk import usable_rows
-from graphwalk.graphs.graph import KEY, PropertyGraph
+from graphwalk.graphs.graph import KEY, Node, PropertyGraph
 from graphwalk.graphs.values import SCALARS, Row, flat, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
@@ -20,6 +20,8 @@ from graphwalk.suites.rows import distinct
 
 VALUE = "value"
 """Field of the rows of a target with single values."""
+_MOST_MISTAKES = 20
+"""Mistakes of a file of questions that an error lists."""
 
 
 class OwnQuestion(Strict):
@@ -34,29 +36,51 @@ class OwnQuestion(Strict):
 
     @property
     def rows(self) -> list[Row]:
-        items = self.answer if isinstance(self.answer, list) else [] if self.answer is None else [self.answer]
-        return [item if isinstance(item, dict) else {VALUE: item} for item in items]
+        """Return the rows of `answer`, none without it."""
+        if self.answer is None:
+            return []
+        # "answer": "Bergen" means the same as "answer": ["Bergen"]
+        items = self.answer if isinstance(self.answer, list) else [self.answer]
+        return [_as_row(item) for item in items]
 
     @model_validator(mode="after")
     def _check_answer(self) -> Self:
-        if sum((bool(self.rows), self.cypher is not None, self.unanswerable)) != 1:
+        rows = self.rows
+        if sum((bool(rows), self.cypher is not None, self.unanswerable)) != 1:
             raise ValueError("give one of answer, cypher and unanswerable: true")
-        cells = [value for row in self.rows for value in row.values() if value is not None]
-        plain = all(isinstance(value, SCALARS) and (isinstance(value, str) or abs(value) < 2**63) for value in cells)
-        if not plain or len({tuple(row) for row in self.rows}) > 1:
+        columns = {tuple(row) for row in rows}
+        is_table = all(_has_plain_cells(row) for row in rows) and len(columns) <= 1
+        if not is_table:
             raise ValueError("answer: expected a value, a list of values, or a list of rows with the same fields")
         return self
+
+
+def _as_row(item: Any) -> Row:
+    # {"harbour": "Bergen", "ships": 3} is a row, "Bergen" a single value.
+    return item if isinstance(item, dict) else {VALUE: item}
+
+
+def _has_plain_cells(row: Row) -> bool:
+    """Return True if each cell is null, a text, a boolean, or a number that fits into 64 bits."""
+    for value in row.values():
+        if value is None or isinstance(value, str):
+            continue
+        if not isinstance(value, SCALARS) or not abs(value) < 2**63:
+            return False
+    return True
 
 
 def read_questions(path: Path) -> dict[int, OwnQuestion]:
     """Return the questions by line. Raise ConfigError for another ending, or a line that cannot be used."""
     if path.suffix.lower() != ".jsonl":
         raise ConfigError(f"{path.name}: expected a .jsonl file")
-    questions, lines = dict[int, OwnQuestion](), dict[str, int]()
+    questions: dict[int, OwnQuestion] = {}
+    first_lines: dict[str, int] = {}
     for line, row in usable_rows(path, ("question",), lambda row, line: (line, row)):
         question = validate(OwnQuestion, row, f"{path}: row {line}")
-        if (first := lines.setdefault(question.id or question.question, line)) != line:
-            raise ConfigError(f"{path}: line {line} repeats the id or question of line {first}")
+        first_line = first_lines.setdefault(question.id or question.question, line)
+        if first_line != line:
+            raise ConfigError(f"{path}: line {line} repeats the id or question of line {first_line}")
         questions[line] = question
     return questions
 
@@ -74,18 +98,22 @@ async def find_targets(graph: PropertyGraph, engine: GraphStore, path: Path, age
 
     Raise ConfigError with the questions whose target is wrong.
     """
-    values, targets, mistakes = _GraphValues(graph), list[Target](), list[str]()
+    values = _GraphValues(graph)
+    targets: list[Target] = []
+    mistakes: list[str] = []
     for line, question in read_questions(path).items():
         try:
             rows = await _target(question, engine, values, agent)
         except ValueError as error:
-            mistakes.append(f"  line {line}: {'cypher' if question.cypher else 'answer'}: {error}")
+            field = "cypher" if question.cypher else "answer"
+            mistakes.append(f"  line {line}: {field}: {error}")
             continue
-        names = {cell: names for row in rows for cell in row.values() if (names := values.other_names(cell))}
-        targets.append(Target(question, rows, names))
+        targets.append(Target(question, rows, values.other_names_in(rows)))
     if mistakes:
-        lines = [f"{path}: {counted(len(mistakes), 'mistake')}", *mistakes[:20]]
-        raise ConfigError("\n".join(lines), hint=f"{manual('own_graph')} shows the format of the file")
+        heading = f"{path}: {counted(len(mistakes), 'mistake')}"
+        raise ConfigError(
+            "\n".join([heading, *mistakes[:_MOST_MISTAKES]]), hint=f"{manual('own_graph')} shows the format of the file"
+        )
     return targets
 
 
@@ -97,13 +125,14 @@ async def _target(question: OwnQuestion, engine: GraphStore, values: "_GraphValu
     if question.cypher is None:
         values.check(question.rows)
         return distinct(question.rows)
-    seconds, most = agent.query_seconds, MOST_ROWS + 1
+    most_rows = MOST_ROWS + 1  # one more than a target may have tells that there are too many
     try:
         check_cypher(question.cypher)
         if engine.takes_queries:
-            rows = list((await engine.ask(question.cypher, seconds=seconds, rows=most)).rows)
+            answer = await engine.ask(question.cypher, seconds=agent.query_seconds, rows=most_rows)
+            rows = list(answer.rows)
         else:
-            rows, _ = await engine.first(question.cypher, {}, rows=most, seconds=seconds)
+            rows, _ = await engine.first(question.cypher, {}, rows=most_rows, seconds=agent.query_seconds)
     except ToolMistake as mistake:
         text = agent.texts.message(mistake.message, get_schema=False, **mistake.values)
         raise ValueError(" ".join(text.split())) from mistake
@@ -129,24 +158,48 @@ class _GraphValues:
         self._texts: set[Any] = set()
         """Keys, values, labels, types and names of properties."""
         self._names: dict[str, set[str]] = {}
-        self._keys: dict[str, str] = {}
+        """Key of a node → its texts: {"h1": {"h1", "Bergen", "NOBGO"}}."""
+        self._key_by_signature: dict[str, str] = {}
         for node in graph.nodes():
-            properties = shown(dict(node.properties))
-            self._names[node.key] = {node.key, *(value for value in node.properties.values() if isinstance(value, str))}
-            self._keys.setdefault(_signature(node.labels, properties), node.key)
-            self._texts.update([node.key], node.labels, properties, flat(properties.values()))
+            self._add_node(node)
         for link in graph.relationships():
-            self._texts.update([link.type], link.properties, flat(map(shown, link.properties.values())))
-        self._owners = Counter(name for names in self._names.values() for name in names)
+            values = [shown(value) for value in link.properties.values()]
+            self._texts.update([link.type], link.properties, flat(values))
+
+        self._owners = Counter[str]()
+        """Text → number of nodes that have it."""
+        for names in self._names.values():
+            self._owners.update(names)
+
+    def _add_node(self, node: Node) -> None:
+        properties = shown(dict(node.properties))
+        texts = {value for value in node.properties.values() if isinstance(value, str)}
+        self._names[node.key] = texts | {node.key}
+        self._key_by_signature.setdefault(_signature(node.labels, properties), node.key)
+        self._texts.update([node.key], node.labels, properties, flat(properties.values()))
 
     def check(self, rows: Iterable[Row]) -> None:
         """Raise ValueError for rows with a text that is nowhere in the graph."""
-        cells = [value for row in rows for value in row.values()]
-        if missing := [repr(value) for value in cells if isinstance(value, str) and value not in self._texts]:
+        missing = []
+        for row in rows:
+            for value in row.values():
+                if isinstance(value, str) and value not in self._texts:
+                    missing.append(repr(value))
+        if missing:
             raise ValueError(f"no key, value or name in the graph is {' or '.join(missing)}")
 
-    def other_names(self, key: Any) -> tuple[str, ...]:
-        """Return the texts that name the node with this key and no other node."""
+    def other_names_in(self, rows: Iterable[Row]) -> dict[str, tuple[str, ...]]:
+        """Return the keys of nodes in rows, each with the texts that name this node and no other."""
+        names_by_key = {}
+        for row in rows:
+            for value in row.values():
+                names = self._other_names(value)
+                if names:
+                    names_by_key[value] = names
+        return names_by_key
+
+    def _other_names(self, key: Any) -> tuple[str, ...]:
+        # Of {"h1": {"h1", "Bergen", "closed"}}, "Bergen" names only h1 if no other node has this text.
         names = self._names.get(key, ()) if isinstance(key, str) else ()
         return tuple(sorted(name for name in names if name != key and self._owners[name] == 1))
 
@@ -155,19 +208,33 @@ class _GraphValues:
 
         Raise ValueError for a relationship, a path or a map.
         """
-        plain = [{name: self._plain(value) for name, value in row.items()} for row in rows]
-        if plain and len(plain[0]) == 1:
-            cells = flat(value for row in plain for value in row.values())
-            plain = [{VALUE: value} for value in cells if value is not None]
-        return distinct(plain)
+        plain_rows = [self._plain_row(row) for row in rows]
+        if not plain_rows or len(plain_rows[0]) != 1:
+            return distinct(plain_rows)
+
+        # [{"collect(s.name)": ["Ada", "Bo"]}] are the values "Ada" and "Bo".
+        cells: list[Any] = []
+        for row in plain_rows:
+            cells += row.values()
+        return distinct({VALUE: value} for value in flat(cells) if value is not None)
+
+    def _plain_row(self, row: Row) -> Row:
+        return {name: self._plain(value) for name, value in row.items()}
 
     def _plain(self, value: Any) -> Any:
-        if isinstance(value, dict) and value.keys() == {"labels", "properties"}:
+        if isinstance(value, list):
+            return [self._plain(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+
+        # A node: {"labels": ["Harbour"], "properties": {"key": "h1", "name": "Bergen"}}
+        if value.keys() == {"labels", "properties"}:
             key = value["properties"].get(KEY)
-            return key if key in self._names else self._keys.get(_signature(value["labels"], value["properties"]))
-        if isinstance(value, dict):
-            raise ValueError("it returns a relationship, a path or a map; return nodes or values")
-        return [self._plain(item) for item in value] if isinstance(value, list) else value
+            if key in self._names:
+                return key
+            # A database of yours does not store our keys; its nodes are recognised by what they hold.
+            return self._key_by_signature.get(_signature(value["labels"], value["properties"]))
+        raise ValueError("it returns a relationship, a path or a map; return nodes or values")
 
 
 def _signature(labels: Iterable[str], properties: Row) -> str:

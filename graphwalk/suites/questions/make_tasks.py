@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graphwalk.config.strict import validate
@@ -42,16 +42,22 @@ async def tasks_on(
     config = validate(QuestionsConfig, {"questions": questions, "per_question": per_question}, "questions")
     store = await EmbeddedDatabase().load(graph)
     tasks, left_out, _ = await make_tasks(graph, store, config, seed=seed)
-    for name, reason in left_out.items() if graph.spec or questions is not None else ():
+    # Your own graph need not host all questions that ship.
+    must_host_all = graph.spec or questions is not None
+    if left_out and must_host_all:
+        name, reason = next(iter(left_out.items()))
         raise ConfigError(
             f"the graph {graph.digest[:12]} cannot host the question {name}: {reason}",
             hint="use a graph with more nodes or relationships, fewer questions of a kind, or omit this one",
         )
+
     about = LoadedGraph(GraphInstance.of(graph), store)
-    with_figures = [
-        task.model_copy(update=(await expert_walk(EXPERT, task, about)).figures) if has_plan(task.template) else task
-        for task in tasks
-    ]
+    with_figures = []
+    for task in tasks:
+        if has_plan(task.template):
+            walk = await expert_walk(EXPERT, task, about)
+            task = task.model_copy(update=walk.figures)
+        with_figures.append(task)
     return Tasks(with_figures, left_out)
 
 
@@ -63,17 +69,22 @@ async def make_tasks(
     A task depends only on seed, graph, question and its number. Raise ConfigError if a YAML file is wrong, OracleError
     if two oracles differ.
     """
-    asked, left_out = await _questions_and_tasks(store.graph or graph, store, config, seed)
-    return Tasks([task for _, task in asked], left_out)
+    pairs, left_out = await _questions_and_tasks(store.graph or graph, store, config, seed)
+    return Tasks([task for _, task in pairs], left_out)
 
 
 async def _questions_and_tasks(
     graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
 ) -> tuple[list[tuple[Question, QuestionTask]], dict[str, str]]:
-    """Return questions with their tasks, and what the graph cannot host."""
-    index, embedded = GraphIndex(graph), await _embedded(graph, store)
-    most_rows = config.most_rows or (None if graph.spec else OWN_ROWS)
-    search = ParameterSearch(index, embedded, config.drawing, most_rows)
+    """Return questions with their tasks, and what the graph cannot host.
+
+    The latter is a reason by kind, or by kind and number: {"path_finding from number 3 on": "none of 2,000 …"}.
+    """
+    embedded = await _embedded(graph, store)
+    most_rows = config.most_rows
+    if most_rows is None and not graph.spec:
+        most_rows = OWN_ROWS
+    search = ParameterSearch(GraphIndex(graph), embedded, config.drawing, most_rows)
     pairs: list[tuple[Question, QuestionTask]] = []
     left_out: dict[str, str] = {}
     for kind in config.kinds if graph.spec else config.own_kinds:
@@ -84,10 +95,12 @@ async def _questions_and_tasks(
                 random = stdlib_random(seed, "question", graph.digest, kind.name, number)
                 question, rows = await search.draw(kind, random, taken)
             except CannotHost as error:
-                left_out[f"{kind.name} from number {number + 1} on" if number else kind.name] = error.message
+                name = f"{kind.name} from number {number + 1} on" if number else kind.name
+                left_out[name] = error.message
                 break
             taken.add(tuple(question.parameters.values()))
-            task = _task(question, number, await agreed_rows(question, store, embedded, rows), seed)
+            target = await agreed_rows(question, store, embedded, rows)
+            task = _task(question, number, target, seed)
             if config.target == "paper":
                 task = await _with_paper_target(task, question, store)
             pairs.append((question, task))
@@ -106,21 +119,32 @@ async def copy_tasks(
 
     Your own questions with names or values in their text are left out.
     """
-    asked, _ = await _questions_and_tasks(copy.original, await EmbeddedDatabase().load(copy.original), config, seed)
-    embedded, index = await _embedded(copy.graph, store), GraphIndex(copy.graph)
+    original_store = await EmbeddedDatabase().load(copy.original)
+    pairs, _ = await _questions_and_tasks(copy.original, original_store, config, seed)
+    embedded = await _embedded(copy.graph, store)
+    index = GraphIndex(copy.graph)
     tasks: list[QuestionTask] = []
     left_out: dict[str, str] = {}
-    for question, original in asked:
-        in_copy = Question(question.kind, index, _renamed(question, copy))
+    for question, original in pairs:
+        question_in_copy = Question(question.kind, index, _renamed(question, copy))
         number = int(original.task_id.rpartition("-")[2])
-        task = _task(in_copy, number, await agreed_rows(in_copy, store, embedded), seed)
+        task = _task(question_in_copy, number, await agreed_rows(question_in_copy, store, embedded), seed)
         # They differ if the text of the query contains names or values of the original.
-        computed, again = [[row[f] for row in one.target for f in one.computed_fields] for one in (original, task)]
-        if original.target_size == task.target_size and computed == again:
+        has_same_size = original.target_size == task.target_size
+        if has_same_size and _computed_values(original) == _computed_values(task):
             tasks.append(task.model_copy(update={"twin_of": original.task_id}))
         else:
             left_out[task.template] = "its text contains names or values that differ in the copy"
     return Tasks(tasks, left_out)
+
+
+def _computed_values(task: QuestionTask) -> list[Any]:
+    """Return the values of a target that do not depend on names: counts, for example."""
+    values = []
+    for row in task.target:
+        for field in task.computed_fields:
+            values.append(row[field])
+    return values
 
 
 def _renamed(question: Question, copy: AnonymisedCopy) -> dict[str, Value]:
@@ -137,33 +161,48 @@ def _renamed(question: Question, copy: AnonymisedCopy) -> dict[str, Value]:
         if parameter.role in names:
             renamed[name] = names[parameter.role][str(value)]
         elif parameter.role == "value":
-            renamed[name] = copy.values.of(str(question.parameters[str(parameter.of)]), value)
+            # A value is renamed by its property: the copy has another 1999 for `year` than for `price`.
+            property_name = str(question.parameters[str(parameter.of)])
+            renamed[name] = copy.values.of(property_name, value)
     return renamed
 
 
 def _task(question: Question, number: int, target: list[Row], seed: int) -> QuestionTask:
     """Return the task of a question with its target."""
-    kind, graph, fields, written = question.kind, question.index.graph, question.answer_fields, question.written
+    kind = question.kind
+    graph = question.index.graph
+    fields = question.answer_fields
+    parameters = question.written
+    values_of_text = {**parameters, "answer_properties": question.answer_properties}
+    is_shipped = kind is shipped_kinds().get(kind.name)
     return QuestionTask(
         task_id=f"{graph.digest[:12]}-{kind.name}-{number}",
         template=kind.name,
         template_version=kind.version,
         category=kind.category,
-        question=_rendered(kind, kind.wording, {**written, "answer_properties": question.answer_properties}, "wording"),
-        parameters=written,
+        question=_rendered(kind, kind.wording, values_of_text, "wording"),
+        parameters=parameters,
         cypher=_with_times(question.cypher, question.values),
-        cypher_parameters={name: written[name] for name in question.values},
+        cypher_parameters={name: parameters[name] for name in question.values},
         answer_fields=fields,
         scored_fields=kind.scored_fields or fields,
         mode=kind.mode,
-        target=[{field: row[field] for field in fields} for row in target],
+        target=_with_columns(target, fields),
         target_size=len(target),
         candidates=question.candidates,
         seed=seed,
         graph_digest=graph.digest,
         oracles=1 if kind.python is None else 2,
-        computed=None if kind is shipped_kinds().get(kind.name) else kind.computed,
+        computed=None if is_shipped else kind.computed,
     )
+
+
+def _with_columns(rows: Iterable[Row], fields: Sequence[str]) -> list[Row]:
+    """Return the rows with their values in the order of the fields."""
+    ordered = []
+    for row in rows:
+        ordered.append({field: row[field] for field in fields})
+    return ordered
 
 
 async def _with_paper_target(task: QuestionTask, question: Question, store: GraphStore) -> QuestionTask:
@@ -171,27 +210,32 @@ async def _with_paper_target(task: QuestionTask, question: Question, store: Grap
 
     A query with LIMIT 1 returns one of the tied rows; only this one is correct then.
     """
-    kind, fields = question.kind, task.answer_fields
+    kind = question.kind
     rows = await cypher_rows(question, store, paper=True)
-    target = [{field: row[field] for field in fields} for row in distinct(rows)]
-    tied = kind.mode == "ties-allowed"
-    changed: dict[str, Any] = {
-        "cypher": _with_times(render_cypher(kind.cypher, {**question.identifiers, "paper": True}), question.values),
-        "scored_fields": fields,
+    target = _with_columns(distinct(rows), task.answer_fields)
+    cypher = render_cypher(kind.cypher, {**question.identifiers, "paper": True})
+    changes: dict[str, Any] = {
+        "cypher": _with_times(cypher, question.values),
+        "scored_fields": task.answer_fields,
         "key_fields": task.scored_fields,
-        "mode": "set" if tied else kind.mode,
+        "mode": kind.mode,
         "target": target,
         "target_size": len(target),
-        "rows_left_out": [row for row in task.target if row not in target] if tied else [],
+        "rows_left_out": [],
     }
-    return task.model_copy(update=changed)
+    if kind.mode == "ties-allowed":
+        changes["mode"] = "set"
+        changes["rows_left_out"] = [row for row in task.target if row not in target]
+    return task.model_copy(update=changes)
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
     """Return the query for JSON parameters: a date is made from its text, `date($value)`."""
     for name, value in values.items():
         if isinstance(value, Temporal):
-            cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
+            # "local datetime" → localdatetime($value)
+            function = value.kind.replace(" ", "")
+            cypher = re.sub(rf"\${name}\b", f"{function}(${name})", cypher)
     return cypher
 
 
@@ -200,10 +244,14 @@ def in_other_words(task: QuestionTask, kind: QuestionKind, wording: Wording, see
 
     The last paragraph, which describes the answer format, stays.
     """
-    texts = kind.other_wordings.get(wording, ()) if wording != "standard" else ()
+    texts: Sequence[str] = ()
+    if wording != "standard":
+        texts = kind.other_wordings.get(wording, ())
     if not texts:
         return task
     text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
+
+    # "Which films did Ida direct?\n\nReturn a list of …": a question of one paragraph describes no format.
     first, _, form = task.question.rpartition("\n\n")
     if not first:
         return task

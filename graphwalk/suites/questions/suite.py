@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
@@ -49,14 +49,20 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            yield from _instances(place, entry, seed, None if isinstance(entry, GeneratedGraph) else file_of(entry))
+            if isinstance(entry, GeneratedGraph):
+                yield from _generated(place, entry, seed)
+            else:
+                yield from _own_and_copy(place, entry, seed, file_of(entry))
 
     async def read_graphs(
         self, config: QuestionsConfig, seed: int, variables: Variables
     ) -> AsyncIterator[GraphInstance]:
         for place, entry in enumerate(config.graphs):
-            graph = None if isinstance(entry, GeneratedGraph) else await graph_in_memory(entry, variables)
-            for instance in _instances(place, entry, seed, graph):
+            if isinstance(entry, GeneratedGraph):
+                instances = _generated(place, entry, seed)
+            else:
+                instances = _own_and_copy(place, entry, seed, await graph_in_memory(entry, variables))
+            for instance in instances:
                 yield instance
 
     async def tasks(
@@ -68,27 +74,33 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks, left_out, _ = await copy_tasks(copy, about.store, config, seed=seed)
         else:
             tasks, left_out, _ = await make_tasks(about.graph, about.store, config, seed=seed)
-        own = about.instance.source is not None
-        settings = settings_left_out(about.graph, about.store, agent) if own else queries_left_out(about.store)
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in config.own_kinds}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]
+
+        is_own_graph = about.instance.source is not None
+        if is_own_graph:
+            settings = settings_left_out(about.graph, about.store, agent)
+        else:
+            settings = queries_left_out(about.store)
         return Tasks(tasks, {**settings, **left_out})
 
 
-def _instances(
-    place: int, entry: GeneratedGraph | QuestionedGraph, seed: int, graph: PropertyGraph | None
-) -> Iterator[GraphInstance]:
-    """Yield the graphs of an entry: generated ones, or `graph`, your own, and its anonymised copy if configured."""
-    if isinstance(entry, GeneratedGraph):
-        named = {} if entry.name is None else {"name": entry.name}
-        for index in range(entry.count):
-            facts = {"entry": place, "index": index, "preset": entry.preset, **named}
-            yield GraphInstance.of(generate_graph(entry, seed, index), facts=facts)
-        return
-    assert graph is not None
-    yield (original := own_instance(place, entry, graph))
+def _generated(place: int, entry: GeneratedGraph, seed: int) -> Iterator[GraphInstance]:
+    """Yield the graphs of an entry: {"preset": "small", "count": 2} gives those of index 0 and 1."""
+    for index in range(entry.count):
+        facts: dict[str, Any] = {"entry": place, "index": index, "preset": entry.preset}
+        if entry.name is not None:
+            facts["name"] = entry.name
+        yield GraphInstance.of(generate_graph(entry, seed, index), facts=facts)
+
+
+def _own_and_copy(place: int, entry: QuestionedGraph, seed: int, graph: PropertyGraph) -> Iterator[GraphInstance]:
+    """Yield a graph of yours, and its anonymised copy if it is configured."""
+    original = own_instance(place, entry, graph)
+    yield original
     if entry.twin:
         copy = make_anonymised_copy(graph, seed)
         facts = {**original.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
+        # A copy of a Neo4j database is not written into it.
         yield replace(GraphInstance.of(copy.graph, copy, facts), in_memory=entry.neo4j is not None)

@@ -88,9 +88,10 @@ class QuestionTask(Task):
         types: dict[str, str | tuple[str, ...]] = {}
         for field in self.answer_fields:
             if field in self.computed_fields:
-                whole = all(isinstance(row.get(field), int) for row in self.target)
-                types[field] = "integer" if whole else "number"
+                is_whole = all(isinstance(row.get(field), int) for row in self.target)
+                types[field] = "integer" if is_whole else "number"
             else:
+                # The key of a node is always a text; a property, such as a year, may have any type.
                 types[field] = "string" if is_key(field) else ANY_VALUE
         return rows_as_answer(types)
 
@@ -98,26 +99,35 @@ class QuestionTask(Task):
         return agent.render("graph_format.j2", fields=self.answer_fields)
 
     def score(self, trajectory: Trajectory, extraction: Extraction, scoring: Scoring = Scoring()) -> QuestionScore:
-        rows: list[Row] | None = extraction.answer
-        any_one, fields = self.mode != "set", self.answer_fields
-        compared = compare_rows(rows, self.target, self.scored_fields, any_one=any_one)
-        forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
-        all_correct = keys_correct = any_tied_correct = None
+        answer: list[Row] | None = extraction.answer
+        is_one_enough = self.mode != "set"
+        compared = compare_rows(answer, self.target, self.scored_fields, any_one=is_one_enough)
+        is_forced = trajectory.exit_status.forced or any(turn.forced for turn in trajectory.turns)
+
+        all_correct = None
+        keys_correct = None
         keys = self.key_fields or self.scored_fields
-        if set(keys) != set(fields):
-            all_correct = compare_rows(rows, self.target, fields, any_one=any_one).correct
-            keys_correct = compare_rows(rows, self.target, keys, any_one=any_one).correct
+        if set(keys) != set(self.answer_fields):
+            all_correct = compare_rows(answer, self.target, self.answer_fields, any_one=is_one_enough).correct
+            keys_correct = compare_rows(answer, self.target, keys, any_one=is_one_enough).correct
+
+        any_tied_correct = None
         if self.rows_left_out:
-            tied = [*self.target, *self.rows_left_out]
-            any_tied_correct = compare_rows(rows, tied, self.scored_fields, any_one=True).correct
+            tied = self.target + self.rows_left_out
+            any_tied_correct = compare_rows(answer, tied, self.scored_fields, any_one=True).correct
+
+        names: set[str] = set()
+        for row in answer or ():
+            names.update(row)
+        extra_fields = sorted(names.difference(self.answer_fields))
         return QuestionScore(
             **asdict(compared),
             extraction_stage=extraction.stage,
             lossy=extraction.lossy,
-            strict_correct=compared.correct and not forced,
+            strict_correct=compared.correct and not is_forced,
             all_properties_correct=all_correct,
             keys_correct=keys_correct,
             any_tied_correct=any_tied_correct,
-            extra_fields=tuple(sorted({name for row in rows or [] for name in row} - {*fields})[:_MOST_NAMES]),
-            missing_fields=missing_fields(rows or [], fields),
+            extra_fields=tuple(extra_fields[:_MOST_NAMES]),
+            missing_fields=missing_fields(answer or [], self.answer_fields),
         )

@@ -46,7 +46,8 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
     last_pages = [1] * len(asks)
     waiting = list(enumerate(asks))
     while waiting:
-        turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
+        turn = waiting[:CALLS_PER_TURN]
+        waiting = waiting[CALLS_PER_TURN:]
         results = yield [ask for _, ask in turn]
         refused = []
         for (number, ask), result in zip(turn, results, strict=True):
@@ -56,9 +57,11 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
                 continue
             rows[number] += page_rows
             assert not isinstance(ask.arguments, str)  # only calls made here are read
-            if ask.arguments.get("page", 1) == last_pages[number] and (following := next_pages(result)):
-                last_pages[number] = following[-1]
-                waiting += [(number, Ask(ask.tool, {**ask.arguments, "page": page})) for page in following]
+            # Page 1 names pages 2 to 5, say, and page 5 those after it.
+            if ask.arguments.get("page", 1) == last_pages[number]:
+                for page in next_pages(result):
+                    last_pages[number] = page
+                    waiting.append((number, Ask(ask.tool, {**ask.arguments, "page": page})))
         if len(refused) < len(turn):
             waiting = refused + waiting
     return rows
@@ -193,7 +196,8 @@ class Walker:
         pairs = type_.pairs if type_ else ()
         sources = {source for source, _ in pairs}
         targets = {target for _, target in pairs}
-        links = yield from self.relationships(min(sources, targets, key=len))
+        fewer_labels = sources if len(sources) <= len(targets) else targets
+        links = yield from self.relationships(fewer_labels)
         return [link for link in links if link.type == name]
 
     def spread(self, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]) -> Steps[Layers]:
@@ -235,7 +239,10 @@ class Walker:
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
     columns = list(names)
     results = yield from read([unique_values(name, label) for label, name in columns])
-    return {column: _once(row["values"] for row in rows) for column, rows in zip(columns, results, strict=True)}
+    values = {}
+    for column, rows in zip(columns, results, strict=True):
+        values[column] = _once(row["values"] for row in rows)
+    return values
 
 
 def _once(values: Iterable[Value]) -> list[Value]:

@@ -11,8 +11,11 @@ class Part(PythonPart):
 
     def rows(self, index: GraphIndex) -> Rows:
         both = {self.first_label, self.second_label}
-        return ({"node_key": key} for key in index.keys_of(self.source_label) if both <= index.successor_labels[key])
+        for key in index.keys_of(self.source_label):
+            if both <= index.successor_labels[key]:
+                yield {"node_key": key}
 
     def plan(self, walker: Walker) -> Plan:
+        both = {self.first_label, self.second_label}
         targets = yield from walker.target_labels(self.source_label)
-        return rows_of_keys(key for key, labels in targets.items() if {self.first_label, self.second_label} <= labels)
+        return rows_of_keys(key for key, labels in targets.items() if both <= labels)

@@ -1,6 +1,6 @@
 """Nodes that share a neighbour with one node, in both directions, and whose property differs from an excluded value."""
 
-from graphwalk.suites.questions.kinds import GraphIndex, Plan, Rows, Value, Walker, differs, shared_neighbor
+from graphwalk.suites.questions.kinds import GraphIndex, Plan, Row, Rows, Value, Walker, differs, shared_neighbor
 
 
 class Part(shared_neighbor.Part):
@@ -14,5 +14,8 @@ class Part(shared_neighbor.Part):
 
     def plan(self, walker: Walker) -> Plan:
         nodes = yield from self.sharing(walker)
-        keys = (key for key, own in nodes.items() if differs(own.get(self.property), self.excluded_value))
-        return [{"target_node_key": key} for key in keys]
+        rows: list[Row] = []
+        for key, properties in nodes.items():
+            if differs(properties.get(self.property), self.excluded_value):
+                rows.append({"target_node_key": key})
+        return rows

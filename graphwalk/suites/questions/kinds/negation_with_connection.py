@@ -28,8 +28,8 @@ class Part(PythonPart):
 
     def plan(self, walker: Walker) -> Plan:
         targets = yield from walker.target_labels(self.source_label)
-        return rows_of_keys(
-            key
-            for key, labels in targets.items()
-            if self.required_label in labels and self.excluded_label not in labels
-        )
+        keys = []
+        for key, labels in targets.items():
+            if self.required_label in labels and self.excluded_label not in labels:
+                keys.append(key)
+        return rows_of_keys(keys)

@@ -15,7 +15,9 @@ class Part(PythonPart):
         """Yield every node with the maximum count."""
         counts = self._counts(index)
         most = max(counts.values(), default=0)
-        return ({"node_key": key, "rel_count": count} for key, count in counts.items() if count == most)
+        for key, count in counts.items():
+            if count == most:
+                yield {"node_key": key, "rel_count": count}
 
     def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
         """Yield the maximum if no node can have a further relationship: it could have any number of them."""
@@ -23,11 +25,17 @@ class Part(PythonPart):
             yield from self.rows(least)
 
     def _counts(self, index: GraphIndex) -> Counter[str]:
-        sources = (r.source for r in index.relationships_of.get(self.relationship_type, ()))
-        return Counter(key for key in sources if index.has_label(key, self.source_label))
+        counts: Counter[str] = Counter()
+        for link in index.relationships_of.get(self.relationship_type, ()):
+            if index.has_label(link.source, self.source_label):
+                counts[link.source] += 1
+        return counts
 
     def plan(self, walker: Walker) -> Plan:
         links = yield from walker.relationships({self.source_label})
-        typed = (link for link in links if link.type == self.relationship_type)
-        counts = Counter(link.source for link in typed if self.source_label in link.source_labels)
+        counts: Counter[str] = Counter()
+        for link in links:
+            if link.type == self.relationship_type and self.source_label in link.source_labels:
+                counts[link.source] += 1
+        # One of several nodes with the same number is enough.
         return [{"node_key": key, "rel_count": count} for key, count in counts.most_common(1)]

@@ -28,10 +28,12 @@ class Part(PythonPart):
         for link in links:
             if self.middle_label in link.source_labels and self.target_label in link.target_labels:
                 onward[link.source].append(link)
-        return end_keys(
-            (first.source, second.target)
-            for first in links
-            if self.source_label in first.source_labels and self.middle_label in first.target_labels
-            for second in onward[first.target]
-            if second is not first  # a loop cannot be both steps
-        )
+        ends = []
+        for first in links:
+            if self.source_label not in first.source_labels or self.middle_label not in first.target_labels:
+                continue
+            for second in onward[first.target]:
+                # A relationship of a node with itself cannot be both steps.
+                if second is not first:
+                    ends.append((first.source, second.target))
+        return end_keys(ends)

@@ -44,15 +44,20 @@ class Part(PythonPart):
 
     def plan(self, walker: Walker) -> Plan:
         """Stop at the first layer with a value, because any value is correct."""
-
-        def values(layers: Layers) -> list[Value]:
-            near = {link.target for link in layers[0]}
-            remote = [link for links in layers[1:] for link in links if link.target not in near]
-            labelled = [link for link in remote if self.target_label in link.target_labels]
-            return [link.neighbor[self.property] for link in labelled if self.property in link.neighbor]
-
         start = Centre(self.source_label, KEY, self.key)
         layers = yield from walker.spread(
-            start, self.target_label, self.max_hops, until=lambda layers: bool(values(layers))
+            start, self.target_label, self.max_hops, until=lambda layers: bool(self._values(layers))
         )
-        return [{"value": value} for value in values(layers)[:1]]
+        return [{"value": value} for value in self._values(layers)[:1]]
+
+    def _values(self, layers: Layers) -> list[Value]:
+        """Return the values of the targets that relationships show, without the neighbours of the start."""
+        first, *others = layers
+        near = {link.target for link in first}
+        values = []
+        for links in others:
+            for link in links:
+                is_remote_target = link.target not in near and self.target_label in link.target_labels
+                if is_remote_target and self.property in link.neighbor:
+                    values.append(link.neighbor[self.property])
+        return values

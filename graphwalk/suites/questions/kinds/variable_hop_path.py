@@ -32,10 +32,12 @@ class Part(PythonPart):
             follow[link.source].add(link.target)
         degree = Counter(link.source for link in links)
         labels = {link.source: link.source_labels for link in links}
-        return end_keys(
-            (start, end)
-            for start in follow
-            if self.source_label in labels[start]
-            for end in distances(start, self.max_hops, follow)
-            if self.target_label in labels.get(end, ()) and degree[end] >= (2 if end == start else 1)
-        )
+        ends = []
+        for start in follow:
+            if self.source_label not in labels[start]:
+                continue
+            for end in distances(start, self.max_hops, follow):
+                used = 1 if end == start else 0
+                if self.target_label in labels.get(end, ()) and degree[end] > used:
+                    ends.append((start, end))
+        return end_keys(ends)
