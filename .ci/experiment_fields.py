@@ -1,7 +1,9 @@
-"""The table of all fields of an experiment, for docs/experiments.md."""
+"""The tables of all fields of an experiment, a question and a tool, for docs/experiments.md and docs/extending.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from graphwalk.runs.experiment import ExperimentConfig
 from graphwalk.suites.suite import SUITES, suite_named
@@ -36,6 +38,22 @@ def experiment_fields() -> dict[str, list[FieldRow]]:
         rows_by_suite.setdefault("", [row for row in rows if not row.name.startswith("suite.")])
         rows_by_suite[name] = [row for row in rows if row.name.startswith("suite.")]
     return rows_by_suite
+
+
+def fields_table(model: type[BaseModel], hidden: Sequence[str] = ()) -> str:
+    """Return a Markdown table of the fields of a file, without those that are not written in it."""
+    schema = model.model_json_schema()
+    lines = ["| field | value | default | |", "|---|---|---|---|"]
+    for row in _rows(schema, schema.get("$defs", {}), ""):
+        if row.name.partition("[")[0].partition(".")[0] not in hidden:
+            lines.append(table_row(row))
+    return "\n".join(lines)
+
+
+def table_row(row: FieldRow) -> str:
+    """Return a field as a row of a Markdown table."""
+    cells = (f"`{row.name}`", row.type, row.default, row.meaning)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _rows(schema: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str) -> Iterator[FieldRow]:
@@ -90,7 +108,7 @@ def _type(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _default(field: Mapping[str, Any], inner: Sequence[Any]) -> str:
     default = field.get("default")
-    if default is None or inner:
+    if default in (None, {}) or inner:
         return ""
     if isinstance(default, bool):
         return str(default).lower()

@@ -1,5 +1,6 @@
-"""The presets and the queries of the questions, for docs/method.md."""
+"""The presets, the questions and their queries, for docs/method.md."""
 
+import importlib
 from typing import Any
 
 import yaml
@@ -22,6 +23,19 @@ def preset_rows() -> str:
     return "\n".join(
         f"| `{name}` | {' | '.join(map(str, preset.values()))} |" for name, preset in GRAPH_PRESETS.items()
     )
+
+
+def question_rows() -> str:
+    """Return the rows of the table of the questions of [G]; what each asks for is the docstring of its module."""
+    rows = []
+    for kind in choose_kinds():
+        module = importlib.import_module(f"graphwalk.suites.questions.kinds.{kind.name}")
+        asks_for = (module.__doc__ or "").rstrip(".")
+        fields = ", ".join(f"`{field}`" for field in kind.answer_fields)
+        more = ", and all properties" if kind.answer_properties_of else ""
+        parameters = ", ".join(f"`{name}`" for name in kind.parameters)
+        rows.append(f"| `{kind.name}` | {kind.category} | {asks_for} | {fields}{more} | {parameters} |")
+    return "\n".join(rows)
 
 
 def queries() -> str:

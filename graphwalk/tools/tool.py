@@ -84,19 +84,30 @@ class Tool(Strict):
     Operations: `note` returns the model's own text and shows nothing of the graph, so that its calls are counted apart;
     `search` finds nodes by a text; `query` runs Cypher of the model; `describe` shows a part of the schema;
     `connected_path` belongs to mazes. `shows`: what the rows are, so that they are evidence; those of `query` are read
-    by the names of their columns. `no_match` explains an empty result; `empty`, of a tool with one property and one
-    value, a result for which nodes have that value.
+    by the names of their columns.
     """
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
+    """Name of the file, without its ending: what the model calls."""
     description: str = ""
+    """What it does, when to use it, what comes back. Jinja, which may ask for the switches `direction` and
+    `relationship_properties`."""
     example: Example | None = None
+    """A call with all `arguments`, and its `rows`; it is written below the description."""
     parameters: dict[str, ToolParameter] = Field(default_factory=dict)
+    """Name → `role`, `type`, `description`. A `label`, `relationship_type`, `entity_type`, `entity_name` or `property`
+    is checked against the schema and becomes part of the query; a `value` (the default) is the query's `$name`. `of`
+    names the parameter that a property or an entity name belongs to."""
     cypher: str | None = None
+    """The query, in Jinja as in a question, with the filters below."""
     operation: Operation | None = None
+    """In place of `cypher`: `note` returns the model's own text; the others are those of the tools that ship."""
     shows: Shown | None = None
+    """What the rows are, so that they are evidence."""
     no_match: str = "nothing was found."
+    """What an empty result means."""
     empty: str = ""
+    """Words of an empty result although nodes have the property value of the call."""
     file_text: str = ""
     """The whole file, for `graphwalk list tools` and for the folder of a run."""
     path: str = ""

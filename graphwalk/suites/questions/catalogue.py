@@ -74,20 +74,30 @@ class QuestionKind(Strict):
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Name of the file, without its ending."""
     category: Category = Field(alias="class")
+    """Row of the report in which the question counts."""
     order: PositiveInt | None = None
     """Position within the class of a question of the paper; others come after these in lists and reports, by name."""
     version: PositiveInt = 1
+    """To be raised whenever the file changes."""
     parameters: dict[str, Parameter]
+    """Name → `role` (`label`, `relationship_type`, `key`, `property`, `value`, `hops`). `of` names what a key, property
+    or value belongs to, `differs_from` a parameter that must be another one."""
     wording: str
+    """The question, in Jinja. It ends with the exact form of the answer."""
     cypher: str
+    """The query, in Jinja. Its columns are the answer fields; keys and values are its parameters, written `$name`."""
     answer_fields: tuple[str, ...] = Field(min_length=1)
+    """Fields of a row of the answer."""
     answer_properties_of: str | None = None
+    """Parameter whose properties are answer fields too."""
     scored_fields: tuple[str, ...] = ()
     """Fields that decide if a row is correct; empty means all."""
     computed: tuple[str, ...] = ()
     """Answer fields that are in no tool result, for example counts."""
     mode: Mode = "set"
+    """`set`: all rows; `any-one`: any of them is right; `ties-allowed`: any of the tied ones."""
     candidates: tuple[str, ...] = ()
     """Parameters that span all possible rows (nodes of a label, relationships of a type, values of a property); empty
     if rows have computed values."""
