@@ -249,8 +249,8 @@ def test_datasets_loads_the_export(tmp_path: Path) -> None:
 async def test_trl_trains_on_traces(tmp_path: Path) -> None:
     python = python_of("trl")
     files = []
-    for name, suite in (("questions", QUESTIONS), ("mazes", MAZES)):
-        run = await recorded(tmp_path / name, suite, "expert", "varied")
+    for name, suite, second_agent in (("questions", QUESTIONS, "varied"), ("mazes", MAZES, "depth_first")):
+        run = await recorded(tmp_path / name, suite, "expert", second_agent)
         files.append(tmp_path / f"{name}.jsonl")
         export_traces([run], files[-1], TraceOptions())
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
