@@ -6,7 +6,7 @@ and makes all calls again. Equal results, byte for byte, are a counterexample.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -271,7 +271,7 @@ def _changed(draw: Random, graph: PropertyGraph) -> PropertyGraph:
     change = draw.choice(("node", "link", "link", "link", "property", "property", "own", "less", "label", "rename"))
     if change == "node":
         template = draw.choice(all_nodes)
-        new = Node(f"x{draw.randint(1, 9999)}", template.labels, _random_properties(draw))
+        new = Node(_unused_key(draw, all_nodes), template.labels, _random_properties(draw))
         if all(new.key != node.key for node in all_nodes):
             all_nodes.append(new)
             links += _like(draw, links, template.key, new.key)
@@ -292,11 +292,21 @@ def _changed(draw: Random, graph: PropertyGraph) -> PropertyGraph:
         place = draw.randrange(len(all_nodes))
         all_nodes[place] = replace(all_nodes[place], labels=draw.choice(all_nodes).labels)
     elif change == "rename":
-        old, new_key = draw.choice(all_nodes).key, f"y{draw.randint(1, 9999)}"
+        old = draw.choice(all_nodes).key
+        new_key = _unused_key(draw, all_nodes)
         names = {node.key: node.key for node in all_nodes} | {old: new_key}
         all_nodes = [replace(node, key=names[node.key]) for node in all_nodes]
         links = [replace(link, source=names[link.source], target=names[link.target]) for link in links]
     return PropertyGraph.from_rows(all_nodes, links)
+
+
+def _unused_key(draw: Random, nodes: Sequence[Node]) -> str:
+    """Return a key that no node has."""
+    used = {node.key for node in nodes}
+    key = f"x{draw.randint(1, 9999)}"
+    while key in used:
+        key = f"x{draw.randint(1, 9999)}"
+    return key
 
 
 def _like(draw: Random, links: list[Relationship], old: str, new: str) -> Iterator[Relationship]:
