@@ -13,7 +13,7 @@ from graphwalk.config.strict import Strict, validate
 from graphwalk.errors import ConfigError, StoreError, ToolMistake, counted, manual
 from graphwalk.files.bulk import usable_rows
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph
-from graphwalk.graphs.values import SCALARS, Row, flat, shown
+from graphwalk.graphs.values import Row, flat, shown
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_check import CypherNotAllowedError, check_cypher
 from graphwalk.suites.rows import distinct
@@ -65,7 +65,7 @@ def _has_plain_cells(row: Row) -> bool:
     for value in row.values():
         if value is None or isinstance(value, str):
             continue
-        if not isinstance(value, SCALARS) or not abs(value) < 2**63:
+        if not isinstance(value, int | float) or not abs(value) < 2**63:
             return False
     return True
 
