@@ -12,15 +12,14 @@ from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import Budget, Budgeted, Cached, Pace, RateLimited, Replies, Retrying, WholeReplies
+from graphwalk.models.wrappers import Budget, Budgeted, Cached, Pace, RateLimited, ReplyCache, Retrying, WholeReplies
 from graphwalk.seeds import stdlib_random
 
 
 class ModelStack:
     """A provider with the budget, limits and retries that all episodes of a run share. Close it at the end.
 
-    `pace`: that of the model's calls; None: one of its own, by the limits. `cache` has the replies of the run; None:
-    there is none. `note` gets messages about long pauses, failures and
+    `cache` has the replies of the run; None: there is none. `note` gets messages about long pauses, failures and
     replies that are not whole.
     """
 
@@ -30,15 +29,14 @@ class ModelStack:
         limits: Limits,
         *,
         budget: Budget,
-        pace: Pace | None = None,
         price: KnownPrice | None = None,
         seed: int = 0,
-        cache: Replies | None = None,
+        cache: ReplyCache | None = None,
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         budgeted = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-        own_pace = pace or Pace(provider.name, limits, note)
-        paced = RateLimited(WholeReplies(budgeted, note), own_pace, limits.pause_seconds)
+        pace = Pace(provider.name, limits, note)
+        paced = RateLimited(WholeReplies(budgeted, note), pace, limits.pause_seconds)
         self._shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
         self._budget, self._cache = budget, cache
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 from graphwalk.config.agent import Limits
 from graphwalk.errors import ModelError, RunLogError
@@ -302,17 +302,6 @@ class Retrying(Wrapper):
             longest = min(_LONGEST_WAIT, longest * 2.0)
 
 
-class Replies(Protocol):
-    """The lines of a reply cache, by key."""
-
-    async def read(self, key: str) -> tuple[bytes, bool] | None:
-        """Return the line of a reply, and whether the budget of this process has it already; None without a reply."""
-
-    async def write(self, key: str, line: bytes) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class ReplyCache:
     """The replies of one run on disk, one line each; memory holds only their positions in the file.
 
@@ -343,7 +332,8 @@ class ReplyCache:
     def __len__(self) -> int:
         return len(self._places)
 
-    async def read(self, key: str) -> tuple[bytes, bool] | None:
+    def read(self, key: str) -> tuple[bytes, bool] | None:
+        """Return the line of a reply, and whether the budget of this process has it already; None without a reply."""
         place = self._places.get(key)
         if place is None:
             return None
@@ -353,7 +343,7 @@ class ReplyCache:
         self._reader.seek(start)
         return self._reader.read(length), is_charged
 
-    async def write(self, key: str, line: bytes) -> None:
+    def write(self, key: str, line: bytes) -> None:
         self._writer.write(line)
         self._charged.add(key)
         self._places[key] = (self._end, len(line))
@@ -371,7 +361,7 @@ class Cached(Wrapper):
     is shared by all episodes and not closed.
     """
 
-    def __init__(self, inner: Model, cache: Replies | None, budget: Budget, episode_key: str) -> None:
+    def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
         super().__init__(inner)
         self._cache, self._budget = cache, budget
         self._episode = hashlib.sha256(canonical_json([inner.name, episode_key]))
@@ -388,7 +378,7 @@ class Cached(Wrapper):
             sha.update(message.digest)
         self._calls += 1
         key = sha.hexdigest()
-        logged = await self._cache.read(key)
+        logged = self._cache.read(key)
         if logged is not None:
             line, is_charged = logged
             reply = from_dict(Reply, decode_line(line)["reply"])
@@ -397,7 +387,7 @@ class Cached(Wrapper):
             return reply
         reply = await self.inner.complete(messages, tools, options)
         line = encode_line({"key": key, "reply": to_dict(reply)})
-        await self._cache.write(key, line)
+        self._cache.write(key, line)
         # JSON has no NaN, no infinity and no tuples. After a resume the reply is read from the line, and the keys of
         # all later requests of the episode follow from it: it is used as it was written from the beginning.
         return from_dict(Reply, decode_line(line)["reply"])

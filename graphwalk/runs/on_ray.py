@@ -1,188 +1,174 @@
 """Play the episodes of a run on the workers of a Ray cluster.
 
-A worker is a process that makes the same plan and plays episodes of it. The driver, which is the command that the user
-started, holds the budget, the pace of the models, the reply cache and the run folder. A worker sends it messages:
+A worker is a process that makes the same plan and plays episodes of it: prompts, tools and scores. The driver, which is
+the command that the user started, calls the models, as in a run without Ray: budget, rates, retries, reply cache and
+run folder are in one process. An episode is a stream of events from the worker, which the driver answers:
 
-    worker                                    driver
-    read KEY                        →         the reply of this request, if an earlier process got one
-    turn MODEL                      →         an answer when the call may begin, or that the budget is spent
-    (the worker calls the model)
-    charge USAGE, replied TOKENS    →
-    write KEY LINE                  →         an answer when the reply is in replies.jsonl
-    result NUMBER RECORD            →         a line of results.jsonl
+    driver                                  worker
+    play(NUMBER, KEY)               →
+                                    ←       a call: messages, tools, options
+    replied(NUMBER, …, REPLY)       →
+                                    ←       another call, …
+                                    ←       the result, at the end
 
-A worker that is killed therefore loses the calls under way and nothing else.
+A worker that is killed therefore loses the calls under way and nothing else: the episode is played again with the
+replies that are in the cache.
 """
 
 import asyncio
-import json
 import logging
 import math
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, counted, install_hint
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, install_hint
 from graphwalk.files.bulk import cores
-from graphwalk.models.chat import Usage, from_dict, to_dict
-from graphwalk.models.wrappers import Budget, Pace
+from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences, fingerprint
 from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
-from graphwalk.runs.play import PlayEpisode, RunModels, SharedByCalls, experiment_of, play
-from graphwalk.runs.record import EpisodeKey, Result
+from graphwalk.runs.play import PlayEpisode, RunModels, experiment_of, has_callbacks, play_with
+from graphwalk.runs.record import Result
 from graphwalk.terminal import heed_signals
 from graphwalk.variables import process_variable, read_variables, without_ray_statistics
 
 _LOGGER = logging.getLogger("graphwalk")
+_MOST_RESTARTS = 10
+"""How often Ray starts a worker again; the next loss ends the run."""
 _MOST_LOSSES = 5
-"""Workers that may be lost one after the other without a result, and workers that one episode may lose."""
+"""Workers that one episode may lose."""
 _CLOSE_SECONDS = 10.0
 """Longest wait at the end for workers, which drop the graphs that they loaded into a database."""
 _CONNECT_SECONDS = 10.0
 _MOST_DIFFERENCES = 10
 _STORE_BYTES = 200 << 20
 """Object store of a cluster on this machine; messages need little of it."""
+_OF_DRIVER = ("servers", "stage_2")
+"""Parts of the fingerprint that depend on variables of the models, which only the driver needs."""
+
+LogLines = list[tuple[int, str]]
+"""Levels and texts, as (logging.WARNING, "process 17 on lab-2: the store is slow")."""
 
 
-class _Driver:
-    """The driver, as a worker reaches it.
+@dataclass(frozen=True)
+class ModelCall:
+    """A call of a model in an episode. `number` counts those of the episode."""
 
-    A message is JSON: name, arguments, and the number under which an answer is awaited, null if none is:
-    ["turn", ["openai/gpt-4.1-mini"], 17].
-    """
+    number: int
+    is_of_extractor: bool
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    options: CallOptions
+
+
+class _ModelOfDriver(Model):
+    """A model of one episode on a worker; the driver makes its calls."""
+
+    def __init__(self, name: str, calls: "_Calls", *, is_extractor: bool) -> None:
+        self.name = name
+        self._calls, self._is_extractor = calls, is_extractor
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        sent = replace(options, on_text=None)  # a function stays in its process
+        return await self._calls.ask(self._is_extractor, tuple(messages), tuple(tools), sent)
+
+
+class _Calls:
+    """The calls of one episode on a worker, and the replies to them."""
 
     def __init__(self) -> None:
-        self._messages: asyncio.Queue[str] = asyncio.Queue()
-        self._answers: dict[int, asyncio.Future[Any]] = {}
         self._numbers = count()
+        self._replies: dict[int, asyncio.Future[Reply]] = {}
+        self._unsent: asyncio.Queue[ModelCall | None] = asyncio.Queue()
 
-    def tell(self, name: str, *arguments: Any) -> None:
-        self._messages.put_nowait(json.dumps([name, arguments, None]))
-
-    async def ask(self, name: str, *arguments: Any) -> Any:
+    async def ask(
+        self, is_of_extractor: bool, messages: tuple[Message, ...], tools: tuple[ToolSpec, ...], options: CallOptions
+    ) -> Reply:
         number = next(self._numbers)
-        self._answers[number] = asyncio.get_running_loop().create_future()
-        self._messages.put_nowait(json.dumps([name, arguments, number]))
-        return await self._answers[number]
+        self._replies[number] = asyncio.get_running_loop().create_future()
+        self._unsent.put_nowait(ModelCall(number, is_of_extractor, messages, tools, options))
+        return await self._replies[number]
 
-    def answered(self, number: int, answer: Any) -> None:
-        self._answers.pop(number).set_result(answer)
+    def replied(self, number: int, reply: Reply | Exception) -> None:
+        waiting = self._replies.pop(number)
+        if waiting.done():  # the deadline of the episode has passed
+            return
+        if isinstance(reply, Exception):
+            waiting.set_exception(reply)
+        else:
+            waiting.set_result(reply)
 
-    async def next_messages(self) -> list[str]:
-        """Return all messages that were not sent yet; wait for one if there is none."""
-        messages = [await self._messages.get()]
-        while not self._messages.empty():
-            messages.append(self._messages.get_nowait())
-        return messages
+    async def next_one(self) -> ModelCall | None:
+        """Wait for the next call, and return it; None when the episode has ended."""
+        return await self._unsent.get()
+
+    def end(self) -> None:
+        self._unsent.put_nowait(None)
 
 
-class _LogOfDriver(logging.Handler):
-    def __init__(self, driver: _Driver, redact: Callable[[str], str]) -> None:
+class _Log(logging.Handler):
+    """Collects lines until the driver gets them with the next event of an episode."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__()
-        self._driver, self._redact = driver, redact
+        self._redact = redact
+        self._lines: LogLines = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._driver.tell("log", record.levelno, self._redact(self.format(record)))
+        self._lines.append((record.levelno, f"{_this_process()}: {self._redact(self.format(record))}"))
+
+    def new_lines(self) -> LogLines:
+        lines, self._lines = self._lines, []
+        return lines
 
 
-class _BudgetOfDriver(Budget):
-    is_spent = False
-    """The answer of the driver when the last call began."""
-
-    def __init__(self, driver: _Driver) -> None:
-        super().__init__()
-        self._driver = driver
-
-    @property
-    def exhausted(self) -> bool:
-        return self.is_spent
-
-    def charge(self, usage: Usage) -> None:
-        self._driver.tell("charge", to_dict(usage))
-
-
-class _PaceOfDriver(Pace):
-    def __init__(self, model: str, driver: _Driver, budget: _BudgetOfDriver) -> None:
-        self._model, self._driver, self._budget = model, driver, budget
-
-    async def wait(self) -> None:
-        self._budget.is_spent = await self._driver.ask("turn", self._model)
-
-    def replied(self, tokens: int) -> None:
-        self._driver.tell("replied", self._model, tokens)
-
-    def pause(self, seconds: float) -> None:
-        self._driver.tell("pause", self._model, seconds)
-
-
-class _RepliesOfDriver:
-    def __init__(self, driver: _Driver) -> None:
-        self._driver = driver
-
-    async def read(self, key: str) -> tuple[bytes, bool] | None:
-        logged = await self._driver.ask("read", key)
-        if logged is None:
-            return None
-        line, is_charged = logged
-        return line.encode(), is_charged
-
-    async def write(self, key: str, line: bytes) -> None:
-        await self._driver.ask("write", key, line.decode())
-
-    def close(self) -> None:
-        return None
+def _this_process() -> str:
+    return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 class Worker:
-    """A process of the cluster that plays episodes. The driver calls its methods."""
+    """A process of the cluster that plays episodes. The driver calls its methods. `manifest`: run.json."""
 
-    def __init__(self) -> None:
-        self._driver = _Driver()
+    def __init__(self, manifest: Mapping[str, Any], folder: Path, working_folder: Path) -> None:
+        self._manifest, self._folder = manifest, folder
+        self._variables = read_variables(working_folder)  # those of a database, from this machine
+        self._log = _Log(self._variables.secrets.redact)
         self._opened = AsyncExitStack()
+        self._starting = asyncio.Lock()
         self._episodes: dict[str, PlannedEpisode] = {}  # by the text of the key
-        self._played: set[asyncio.Task[None]] = set()
+        self._calls: dict[int, _Calls] = {}  # by the number of the episode
 
-    async def start(self, run: str, folder: str, working_folder: str) -> str:
-        """Make the plan of `run`, the text of run.json, and return a name of this process.
+    async def start(self) -> str:
+        """Make the plan, once, and return a name of this process.
 
-        Keys are read here, from the environment or from `.env` in the working folder; they are never sent. Raise
-        RunLogError if this machine makes another plan than the driver, and as `experiment_of`.
+        Raise RunLogError if this machine makes another plan than the driver, and as `experiment_of`.
         """
-        manifest = json.loads(run)
-        variables = read_variables(Path(working_folder))
-        experiment = experiment_of(RunFolder(Path(folder)), manifest, variables)
-        log = _LogOfDriver(self._driver, variables.secrets.redact)
-        _LOGGER.addHandler(log)
-        self._opened.callback(_LOGGER.removeHandler, log)
+        async with self._starting:
+            if not self._episodes:
+                await self._make_plan()
+        return _this_process()
 
-        def note(text: str) -> None:
-            self._driver.tell("note", text)
-
-        graphs = graphs_of(experiment, secrets.token_hex(4), note)
-        plan = await make_plan(experiment, await self._opened.enter_async_context(graphs), lambda tasks: None)
-        self._check_plan(manifest["fingerprint"], fingerprint(experiment, plan))
-        budget = _BudgetOfDriver(self._driver)
-        shared = SharedByCalls(
-            budget=budget,
-            pace_of=lambda model: _PaceOfDriver(model, self._driver, budget),
-            replies=_RepliesOfDriver(self._driver),
-            note=note,
-        )
-        self._models = await self._opened.enter_async_context(RunModels(experiment, shared))
+    async def _make_plan(self) -> None:
+        experiment = experiment_of(RunFolder(self._folder), self._manifest, self._variables, keys=False)
+        _LOGGER.addHandler(self._log)
+        self._opened.callback(_LOGGER.removeHandler, self._log)
+        graphs = await self._opened.enter_async_context(graphs_of(experiment, secrets.token_hex(4)))
+        plan = await make_plan(experiment, graphs, lambda tasks: None)
+        self._check_plan(fingerprint(experiment, plan))
+        self._experiment, self._is_reported = experiment, has_callbacks(experiment)
         self._episodes = {planned.key.text: planned for planned in plan.episodes}
-        return f"process {os.getpid()} on {socket.gethostname()}"
 
-    def _check_plan(self, of_driver: Mapping[str, Any], of_worker: Mapping[str, Any]) -> None:
-        changed = differences(of_driver, of_worker)
+    def _check_plan(self, of_worker: Mapping[str, Any]) -> None:
+        of_driver = self._manifest["fingerprint"]
+        changed = differences(of_driver, {**of_worker, **{name: of_driver[name] for name in _OF_DRIVER}})
         if not changed:
             return
         lines = [f"{socket.gethostname()} makes another plan than this machine:"]
@@ -191,206 +177,146 @@ class Worker:
         hint = "install the same versions, and put the same files under the same paths"
         raise RunLogError("\n".join(lines), hint=hint)
 
-    async def begin(self, number: int, key: str) -> None:
-        """Begin to play an episode, by the text of its key. The result becomes a message."""
-        task = asyncio.create_task(self._play(number, key))
-        self._played.add(task)
-        task.add_done_callback(self._played.discard)
-
-    async def _play(self, number: int, key: str) -> None:
+    async def play(self, number: int, key: str) -> AsyncIterator[tuple[LogLines, ModelCall | Result]]:
+        """Play the episode with this text of its key. Yield its calls, to be answered by `replied`, then its result."""
+        calls = self._calls[number] = _Calls()
+        episode = asyncio.create_task(self._play(self._episodes[key], calls))
+        episode.add_done_callback(lambda task: calls.end())
         try:
-            result = await play(self._episodes[key], self._models, self._models.experiment)
-            self._driver.tell("result", number, result.as_dict())
-        except Exception as error:
-            self._driver.tell("failed", number, f"{type(error).__name__}: {error}")
+            while (call := await calls.next_one()) is not None:
+                yield self._log.new_lines(), call
+            result = await episode
+            yield self._log.new_lines(), result
+        finally:
+            episode.cancel()
+            del self._calls[number]
 
-    async def next_messages(self) -> list[str]:
-        return await self._driver.next_messages()
+    async def _play(self, planned: PlannedEpisode, calls: _Calls) -> Result:
+        model = _ModelOfDriver(planned.key.model, calls, is_extractor=False)
+        extractor = None
+        extractor_name = self._manifest["fingerprint"]["stage_2"]
+        if extractor_name is not None:
+            extractor = _ModelOfDriver(extractor_name, calls, is_extractor=True)
+        return await play_with(planned, model, extractor, self._experiment, self._is_reported)
 
-    async def answer(self, number: int, answer: str) -> None:
-        self._driver.answered(number, json.loads(answer))
+    async def replied(self, number: int, call: int, reply: Reply | Exception) -> None:
+        if number in self._calls:
+            self._calls[number].replied(call, reply)
 
     async def close(self) -> None:
         await self._opened.aclose()
 
 
-class _LostError(Exception):
-    """The worker that played an episode was lost."""
-
-
-class _StartedWorker:
-    """A worker as the driver sees it: its episodes in flight, and the answers to its messages."""
-
-    def __init__(self, actor: Any, name: str, shared: SharedByCalls) -> None:
-        self._actor, self._name, self._shared = actor, name, shared
-        self._in_flight: dict[int, asyncio.Future[Result]] = {}
-        self._numbers = count()
-        self.is_lost = False
-        self.results = 0
-
-    async def play(self, key: EpisodeKey) -> Result:
-        """Raise _LostError if the worker is lost before it hands the result over."""
-        number = next(self._numbers)
-        self._in_flight[number] = asyncio.get_running_loop().create_future()
-        self._actor.begin.remote(number, key.text)
-        try:
-            return await self._in_flight[number]
-        finally:
-            del self._in_flight[number]
-
-    async def serve(self, start_task: Callable[[Coroutine[Any, Any, None]], object]) -> None:
-        """Receive messages until the worker is lost. `start_task` starts the answers, which may have to wait."""
-        while True:
-            for message in await self._actor.next_messages.remote():
-                name, arguments, number = json.loads(message)
-                if number is None:
-                    self._receive(name, arguments)
-                else:
-                    start_task(self._answer(number, name, arguments))
-
-    def _receive(self, name: str, arguments: list[Any]) -> None:
-        shared = self._shared
-        match name, arguments:
-            case "result", [number, record]:
-                self.results += 1
-                self._end(number, Result.from_dict(record))
-            case "failed", [number, cause]:
-                self._end(number, GraphwalkError(cause))
-            case "charge", [usage]:
-                shared.budget.charge(from_dict(Usage, usage))
-            case "replied", [model, tokens]:
-                shared.pace_of(model).replied(tokens)
-            case "pause", [model, seconds]:
-                shared.pace_of(model).pause(seconds)
-            case "note", [text]:
-                shared.note(text)
-            case "log", [level, text]:
-                _LOGGER.log(level, "%s: %s", self._name, text)
-
-    async def _answer(self, number: int, name: str, arguments: list[Any]) -> None:
-        replies = self._shared.replies
-        assert replies is not None
-        answer: Any = None
-        match name, arguments:
-            case "turn", [model]:
-                await self._shared.pace_of(model).wait()
-                answer = self._shared.budget.exhausted
-            case "read", [key]:
-                logged = await replies.read(key)
-                if logged is not None:
-                    answer = [logged[0].decode(), logged[1]]
-            case "write", [key, line]:
-                await replies.write(key, line.encode())
-        self._actor.answer.remote(number, json.dumps(answer))
-
-    def _end(self, number: int, end: Result | Exception) -> None:
-        episode = self._in_flight.get(number)
-        if episode is None or episode.done():  # cancelled, since the run is being stopped
-            return
-        if isinstance(end, Exception):
-            episode.set_exception(end)
-        else:
-            episode.set_result(end)
-
-    def lose(self) -> int:
-        """End the episodes in flight with _LostError, and return their number."""
-        self.is_lost = True
-        for number in self._in_flight:
-            self._end(number, _LostError())
-        return len(self._in_flight)
-
-
 class _Workers:
-    """The workers of a run, which play its episodes: one is started again whenever it is lost."""
+    """The workers of a run as the driver sees them. Ray starts one again when it is lost."""
 
     def __init__(self, models: RunModels, manifest: Mapping[str, Any], folder: Path, number: int) -> None:
         limits = models.experiment.config.limits
-        self.number = min(number, limits.max_concurrency)
-        self._places = math.ceil(limits.max_concurrency / self.number)
+        self._models = models
+        self._number = min(number, limits.max_concurrency)
+        self._places = math.ceil(limits.max_concurrency / self._number)
         """Episodes that a worker plays at the same time."""
-        self._free: asyncio.Queue[_StartedWorker] = asyncio.Queue()
-        """Each worker, once for each place that is free."""
-        self._actors: set[Any] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-        # Each worker announces what it meets for the first time; the user reads it once.
-        self._shared = replace(models.shared, note=cache(models.shared.note))
-        self._note = models.shared.note
-        self._about = json.dumps(manifest), str(folder), str(Path.cwd())
-
-    async def play(self, planned: PlannedEpisode) -> Result:
-        """Play an episode on a worker, and again on another one if it is lost."""
-        losses = 0
-        while losses < _MOST_LOSSES:
-            worker = await self._free.get()
-            if worker.is_lost:
-                continue
-            try:
-                return await worker.play(planned.key)
-            except _LostError:
-                losses += 1
-            finally:
-                self._free.put_nowait(worker)
-        raise GraphwalkError(f"{losses} workers were lost while they played it")
+        self._about = manifest, folder, Path.cwd()
+        self._free: asyncio.Queue[Any] = asyncio.Queue()
+        """Each worker that has started, once for each place that is free."""
+        self._group = asyncio.TaskGroup()
+        self._names: set[str] = set()
+        self._episode_numbers = count()
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
         """Keep the workers while the block runs. An error of theirs, other than a loss, ends it."""
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self.number):
-                    self._start_task(group, self._keep_worker(group))
-                try:
-                    yield
-                finally:
-                    for task in self._tasks:
-                        task.cancel()
-                    await self._close()
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-
-    def _start_task(self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None]) -> None:
-        task = group.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _keep_worker(self, group: asyncio.TaskGroup) -> None:
-        """Start a worker, and another one whenever it is lost. Raise GraphwalkError if none stays."""
         import ray
 
-        new_worker = ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(Worker)
-        losses = 0
-        while losses < _MOST_LOSSES:
-            actor, worker, name = new_worker.remote(), None, "a worker that was starting"
-            self._actors.add(actor)
+        new_worker = ray.remote(num_cpus=1, max_restarts=_MOST_RESTARTS, scheduling_strategy="SPREAD")(Worker)
+        workers = [new_worker.remote(*self._about) for _ in range(self._number)]
+        try:
+            async with self._group:
+                adding = [self._group.create_task(self._add_place(worker)) for worker in workers * self._places]
+                yield
+                for task in adding:
+                    task.cancel()  # workers for which the cluster had no core
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            await _close(workers)
+
+    async def _add_place(self, worker: Any) -> None:
+        """Add a place of a worker when it has its plan, which it makes again after a loss."""
+        import ray
+
+        try:
+            # Ray repeats the call until the worker is there again; a call of `play` it would not repeat.
+            name = await worker.start.options(max_task_retries=-1).remote()
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except ray.exceptions.RayError as error:
+            _LOGGER.warning("a worker was lost: %s", error)
+            raise GraphwalkError("a worker was lost too often", hint="see run.log for the causes") from None
+        if name not in self._names:
+            self._names.add(name)
+            _LOGGER.info("worker: %s", name)
+        self._free.put_nowait(worker)
+
+    async def play(self, planned: PlannedEpisode) -> Result:
+        """Play an episode on a worker, and again if the worker is lost."""
+        import ray
+
+        for _ in range(_MOST_LOSSES):
+            worker = await self._free.get()
             try:
-                name = await actor.start.remote(*self._about)
-                _LOGGER.info("worker: %s", name)
-                worker = _StartedWorker(actor, name, self._shared)
-                for _ in range(self._places):
-                    self._free.put_nowait(worker)
-                await worker.serve(lambda work: self._start_task(group, work))
+                result = await self._play_on(worker, planned)
             except ray.exceptions.RayTaskError as error:
+                self._free.put_nowait(worker)
                 raise error.cause from None
             except ray.exceptions.RayError as error:
-                self._actors.discard(actor)
-                with suppress(Exception):  # it may be alive, and only out of reach
-                    ray.kill(actor)
-                episodes = 0 if worker is None else worker.lose()
-                losses = 0 if worker is not None and worker.results else losses + 1
-                again = f"; {counted(episodes, 'episode')} of it will be played again" if episodes else ""
-                self._note(f"lost {name}{again}")
-                _LOGGER.warning("%s was lost: %s", name, error)
-        raise GraphwalkError(f"{losses} workers were lost one after the other", hint="see run.log for the causes")
+                _LOGGER.warning("a worker was lost: %s", error)
+                self._models.note(f"lost a worker; {planned.key.in_words} will be played again")
+                self._group.create_task(self._add_place(worker))
+                continue
+            self._free.put_nowait(worker)
+            return result
+        raise GraphwalkError(f"{_MOST_LOSSES} workers were lost while they played it")
 
-    async def _close(self) -> None:
-        """Let the workers drop their graphs and close their connections, and wait a while for that."""
-        closing = asyncio.gather(*(_awaited(actor.close.remote()) for actor in self._actors), return_exceptions=True)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(closing, _CLOSE_SECONDS)
+    async def _play_on(self, worker: Any, planned: PlannedEpisode) -> Result:
+        number = next(self._episode_numbers)
+        answers: list[asyncio.Task[None]] = []
+        async with self._models.for_episode(planned) as (model, extractor):
+            try:
+                async for reference in worker.play.remote(number, planned.key.text):
+                    lines, event = await reference
+                    for level, text in lines:
+                        _LOGGER.log(level, "%s", text)
+                    if isinstance(event, Result):
+                        return event
+                    called = extractor if event.is_of_extractor else model
+                    answers.append(asyncio.create_task(_answer(worker, number, event, called)))
+            finally:
+                for answer in answers:
+                    answer.cancel()
+        raise GraphwalkError("its worker ended it without a result")
 
 
-async def _awaited(reference: Any) -> None:
-    await reference
+async def _answer(worker: Any, number: int, call: ModelCall, model: Model | None) -> None:
+    """Send the reply of a model, or its failure, to the worker whose episode calls it."""
+    assert model is not None
+    reply: Reply | Exception
+    try:
+        reply = await model.complete(call.messages, call.tools, call.options)
+    except Exception as error:
+        reply = error
+    worker.replied.remote(number, call.number, reply)
+
+
+async def _close(workers: Sequence[Any]) -> None:
+    """Let the workers drop their graphs and close their connections, and wait a while for that."""
+
+    async def close(worker: Any) -> None:
+        await worker.close.remote()
+
+    closing = asyncio.gather(*map(close, workers), return_exceptions=True)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(closing, _CLOSE_SECONDS)
 
 
 @dataclass(frozen=True)

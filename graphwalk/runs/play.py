@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from graphwalk.models.prices import KnownPrice
 from graphwalk.models.registry import Guarded
 from graphwalk.models.stack import ModelStack
 from graphwalk.models.trajectory import ExitStatus, Trajectory
-from graphwalk.models.wrappers import Budget, Pace, Replies, ReplyCache
+from graphwalk.models.wrappers import Budget, ReplyCache
 from graphwalk.runs.context_window import window_warnings
 from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder, run_log
@@ -120,8 +120,12 @@ def experiment_of(
     manifest: Mapping[str, Any],
     variables: Variables,
     objects: Mapping[str, Model] | None = None,
+    *,
+    keys: bool = True,
 ) -> ResolvedExperiment:
     """Return the experiment that run.json in `folder` describes, with its prices, and its models opened.
+
+    Without `keys` no model is opened, and no API key is needed.
 
     Raise ConfigError if this version or machine cannot play it, RunLogError for prices that cannot be read.
     """
@@ -134,7 +138,7 @@ def experiment_of(
         prices = TypeAdapter(dict[str, KnownPrice]).validate_python(manifest["prices"])
     except ValidationError as error:
         raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-    return resolve(config, variables, objects=objects, prices=prices)
+    return resolve(config, variables, keys=keys, objects=objects, prices=prices)
 
 
 async def _play_run(
@@ -176,8 +180,8 @@ async def _play_run(
             progress.priced(finished.usage, experiment.prices)
             for text in (*plan.notes(), *await window_warnings(experiment, plan, windows)):
                 note(text)
-            async with RunModels(experiment, SharedByCalls.of_run(experiment, folder.replies_path, note)) as models:
-                budget = models.shared.budget
+            async with RunModels(experiment, folder.replies_path, note) as models:
+                budget = models.budget
                 if finished.status_of:
                     budget.charge(finished.usage)
                 progress.started(planned, earlier)
@@ -286,57 +290,47 @@ class _Workers:
             await asyncio.sleep(0)
 
 
-@dataclass(frozen=True)
-class SharedByCalls:
-    """Shared by all calls of a run. With workers these are in the process that writes the run, which they ask."""
+def has_callbacks(experiment: ResolvedExperiment) -> bool:
+    """Return True if each episode is reported to callbacks of LangChain, of the caller or of the environment."""
+    from langchain_core.runnables.config import get_async_callback_manager_for_config
 
-    budget: Budget
-    pace_of: Callable[[str], Pace]
-    """Returns the pace of a model."""
-    replies: Replies | None = None
-    """The replies of earlier processes; None: no cache."""
-    note: Callable[[str], object] = lambda text: None
-    """Gets messages, as about long pauses."""
-
-    @classmethod
-    def of_run(
-        cls,
-        experiment: ResolvedExperiment,
-        replies: Path | None = None,
-        note: Callable[[str], object] = lambda text: None,
-    ) -> "SharedByCalls":
-        """Return what a process shares that plays alone; `replies`: the file of the reply cache, None: no cache."""
-        limits = experiment.config.limits
-        budget = Budget(limits.budget_tokens, limits.budget_usd)
-        pace_of = cache(lambda model: Pace(model, limits, note))
-        return cls(budget, pace_of, None if replies is None else ReplyCache(replies), note)
+    handlers: RunnableConfig = {"callbacks": [*experiment.variables.callbacks]}
+    return bool(get_async_callback_manager_for_config(handlers).handlers)
 
 
 class RunModels(AsyncExitStack):
-    """All models of an experiment, an asynchronous context manager. `shared`: None: a process that plays alone."""
+    """All models of an experiment, an asynchronous context manager, with the budget of all their calls.
 
-    def __init__(self, experiment: ResolvedExperiment, shared: SharedByCalls | None = None) -> None:
-        from langchain_core.runnables.config import get_async_callback_manager_for_config
+    `replies`: the file of the reply cache; None: no cache. `note` gets messages, as about long pauses.
+    """
 
+    def __init__(
+        self,
+        experiment: ResolvedExperiment,
+        replies: Path | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
         super().__init__()
         self.experiment = experiment
-        self.shared = shared or SharedByCalls.of_run(experiment)
+        self.note = note
+        limits = experiment.config.limits
+        self.budget = Budget(limits.budget_tokens, limits.budget_usd)
         # Looked up once: it takes as long as a tool call.
-        handlers: RunnableConfig = {"callbacks": [*experiment.variables.callbacks]}
-        self.reported = bool(get_async_callback_manager_for_config(handlers).handlers)
-        if self.shared.replies is not None:
-            self.callback(self.shared.replies.close)
+        self.are_reported = has_callbacks(experiment)
+        cache = None
+        if replies is not None:
+            cache = ReplyCache(replies)
+            self.callback(cache.close)
         self._models: dict[str, ModelStack] = {}
         for spec in {*experiment.called} & {*experiment.opened}:
             self._models[spec] = ModelStack(
                 experiment.opened[spec],
-                experiment.config.limits,
-                budget=self.shared.budget,
-                pace=self.shared.pace_of(spec),
+                limits,
+                budget=self.budget,
                 price=experiment.prices.get(spec),
                 seed=experiment.config.seed,
-                cache=self.shared.replies,
-                note=self.shared.note,
+                cache=cache,
+                note=note,
             )
             self.push_async_callback(self._models[spec].close)
 
@@ -362,31 +356,43 @@ class RunModels(AsyncExitStack):
 async def play(
     planned: PlannedEpisode, models: RunModels, experiment: ResolvedExperiment, watcher: Watcher | None = None
 ) -> Result:
-    """Play and score one episode, a tree of LangChain's callbacks. Failures of model and store are in the result."""
+    """Play and score one episode. Failures of model and store are in the result."""
+    async with models.for_episode(planned) as (model, extractor):
+        return await play_with(planned, model, extractor, experiment, models.are_reported, watcher)
+
+
+async def play_with(
+    planned: PlannedEpisode,
+    model: Model,
+    extractor: Model | None,
+    experiment: ResolvedExperiment,
+    is_reported: bool,
+    watcher: Watcher | None = None,
+) -> Result:
+    """Play and score an episode as `play`, with these models; if `is_reported`, as a tree of LangChain's callbacks."""
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": str(key.setting), "repeat": key.repeat}
-    async with models.for_episode(planned) as (model, extractor):
-        if not models.reported:
-            return await _play(planned, model, extractor, experiment, watcher)
-        from langchain_core.runnables import RunnableLambda
+    if not is_reported:
+        return await _play(planned, model, extractor, experiment, watcher)
+    from langchain_core.runnables import RunnableLambda
 
-        async def outputs(inputs: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-            manager: Any = config["callbacks"]  # of what is below the root
-            reader = None if extractor is None else Reporting(extractor, manager)
-            result = await _play(planned, model, reader, experiment, watcher)
-            results.append(result)
-            if result.exit_status.infrastructure:
-                raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
-            return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
+    async def outputs(inputs: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
+        manager: Any = config["callbacks"]  # of what is below the root
+        reader = None if extractor is None else Reporting(extractor, manager)
+        result = await _play(planned, model, reader, experiment, watcher)
+        results.append(result)
+        if result.exit_status.infrastructure:
+            raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
+        return {"answer": result.answer, "score": result.score, "exit_status": result.exit_status}
 
-        root = RunnableLambda(outputs, name=f"episode {key.task_id}")
-        try:
-            config: RunnableConfig = {"callbacks": [*variables.callbacks], "metadata": facts}
-            await root.ainvoke({**facts, "question": planned.task.question}, config)
-        except GraphwalkError:
-            if not results:
-                raise
-        return results[0]
+    root = RunnableLambda(outputs, name=f"episode {key.task_id}")
+    try:
+        config: RunnableConfig = {"callbacks": [*variables.callbacks], "metadata": facts}
+        await root.ainvoke({**facts, "question": planned.task.question}, config)
+    except GraphwalkError:
+        if not results:
+            raise
+    return results[0]
 
 
 async def _play(
