@@ -35,6 +35,7 @@ from graphwalk.terminal import (
     accept_any_text,
     heed_signals,
     print_message,
+    replace_closed_streams,
     show_error,
     show_warnings_as_lines,
     without_secrets,
@@ -99,6 +100,7 @@ def main() -> None:
     """
     # Rows of a graph are many and in no cycle: with Python's default, looking for cycles takes a quarter of the time.
     gc.set_threshold(50_000)
+    replace_closed_streams()
     accept_any_text()
     show_warnings_as_lines()
     # What libraries log, and a traceback that a command survives: in run.log during a run, else only with --debug.
@@ -109,8 +111,7 @@ def main() -> None:
         heed_signals()
         try:
             code = app(sys.argv[1:] or ["--help"], prog_name="graphwalk", standalone_mode=False)
-            if sys.stdout is not None:  # it is None where the caller closed it
-                sys.stdout.flush()  # a full disk fails here, where it gets a message, and not at the interpreter's end
+            sys.stdout.flush()  # a full disk fails here, where it gets a message, and not at the interpreter's end
         finally:
             _say_if_langsmith_is_waited_for()
         sys.exit(code)

@@ -80,3 +80,14 @@ def test_a_stream_that_a_notebook_replaced_is_left_as_it_is(monkeypatch: pytest.
     monkeypatch.setattr(sys, "stdout", replaced)
     accept_any_text()
     assert sys.stdout is replaced
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_loses_its_output_and_nothing_else(tmp_path: Path, closed: str) -> None:
+    command = f'exec "$0" -m graphwalk report "$1" {closed}'
+    done = subprocess.run(["sh", "-c", command, sys.executable, RUN], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert (done.stdout == "") == (closed == ">&-")
+    assert "Traceback" not in done.stderr
+    assert "internal" not in done.stderr
