@@ -25,7 +25,7 @@ from graphwalk.stores.base import Database, open_database
 from graphwalk.stores.neo4j.compose import docker_answers
 from graphwalk.stores.neo4j.server import RELEASES, await_answer, start_jars
 from graphwalk.variables import Variables, read_variables
-from tests.cleanup import LABEL, containers_of, start_cleanup
+from tests.cleanup import ENDED, LABEL, containers_of, start_cleanup
 
 GIVEN = "given"
 RELEASE_NAMES = (GIVEN,) if read_variables().get("NEO4J_URI") else tuple(RELEASES)
@@ -86,8 +86,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _CLEANUP in config.stash:
         multiprocessing.util._exit_function()  # what it would remove later is in the folder that tests/cleanup.py removes
-        # Its input ends, as it would if this process were killed.
-        config.stash[_CLEANUP].communicate()
+        # Its input ends, as it would, without a word, if this process were killed.
+        config.stash[_CLEANUP].communicate(ENDED)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from threading import Timer
 
 import pytest
 
-from tests.cleanup import LABEL
+from tests.cleanup import COMPOSE_LABEL, LABEL, clear_up, containers_of
 from tests.docker.engine import ROOT, docker, need
-from tests.neo4j_servers import CHOICE, HOME
+from tests.neo4j_servers import CHOICE, HOME, image_of
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 FORM = f'{{{{.ID}}}} {{{{.Label "{LABEL}"}}}}'
@@ -50,3 +52,24 @@ def test_a_killed_run_leaves_no_container_and_no_volume() -> None:
     while new & containers().keys():
         time.sleep(0.2)
     assert not set(volumes) & set(docker("volume", "ls", "--quiet").split())
+
+
+def test_what_the_engine_still_creates_for_a_killed_run_is_removed(tmp_path: Path) -> None:
+    need("5.26")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    project = f"graphwalk-test-{folder.parent.name}"
+    containers_of(folder).write_text(f"{project}\n")
+
+    def create() -> None:
+        for label in (f"{LABEL}={folder}", f"{COMPOSE_LABEL}={project}"):
+            created.append(docker("create", "--label", label, image_of("5.26")))
+
+    created: list[str] = []
+    late = Timer(3, create)
+    late.start()
+    clear_up(str(folder), "NO_PROCESS_HAS_THIS", was_killed=True)
+    late.join()
+    assert len(created) == 2
+    assert not set(created) & set(docker("container", "ls", "--all", "--quiet", "--no-trunc").split())
+    assert not folder.exists()
