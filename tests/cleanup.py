@@ -62,15 +62,23 @@ def clear_up(folder: str, variable: str, *, was_killed: bool) -> None:
         if alive:
             break
 
-    containers = containers_of(Path(folder))
-    if containers.exists():
-        labels = [f"{LABEL}={folder}"]
-        labels += [f"{COMPOSE_LABEL}={project}" for project in containers.read_text().split()]
-        remove_labelled(labels)
-        if was_killed:
-            remove_latecomers(labels)
+    try:
+        clear_docker(Path(folder), was_killed=was_killed)
+    finally:  # an engine that was stopped keeps its containers, and is named by the exception
+        shutil.rmtree(folder, ignore_errors=True)
 
-    shutil.rmtree(folder, ignore_errors=True)
+
+def clear_docker(folder: Path, *, was_killed: bool) -> None:
+    """Remove the containers, networks and volumes of the run, if it started any."""
+    containers = containers_of(folder)
+    if not containers.exists():
+        return
+    labels = [f"{LABEL}={folder}"]
+    for project in containers.read_text().split():
+        labels.append(f"{COMPOSE_LABEL}={project}")
+    remove_labelled(labels)
+    if was_killed:
+        remove_latecomers(labels)
 
 
 def containers_of(folder: Path) -> Path:
