@@ -14,7 +14,7 @@ from graphwalk.tools.graph_toolbox import GET_SCHEMA
 pytestmark = pytest.mark.extended
 _HIDE = """
 import os, select, sys
-import mcp.server.stdio, psutil  # on Linux these use the modules themselves
+import filelock, mcp.server.stdio, psutil  # on Linux these use the modules themselves
 sys.modules.update(fcntl=None, resource=None)
 for module, names in ((os, ("pread", "readv", "sched_getaffinity")), (select, ("poll",))):
     for name in names:

@@ -56,7 +56,9 @@ class Place:
         if tool in MAZE_TOOLS:
             return MazeToolbox(self.maze, SMALL.size)
         names = [*OWN_GRAPH_TOOLS, *(["run_cypher"] if self.store.takes_queries else [])]
-        agent = AgentConfig(call_seconds=2.0)
+        # A hostile query may run for ever; each other tool comes to an end, also on a slow machine.
+        seconds = 2.0 if tool == "run_cypher" else 60.0
+        agent = AgentConfig(call_seconds=seconds)
         return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
 
     async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:
