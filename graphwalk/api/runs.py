@@ -112,9 +112,9 @@ class Run:
 
     def to_polars(self) -> "polars.DataFrame":
         """Return `records()` as a data frame of polars; lists and maps are JSON, values of several types text."""
-        from graphwalk.analysis.exports.tables import frame_of
+        from graphwalk.analysis.exports.tables import data_frame
 
-        return frame_of(self.records())
+        return data_frame(self.records())
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return `to_polars()` as a data frame of pandas. Raise ConfigError if pandas is not installed."""

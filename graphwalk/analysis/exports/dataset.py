@@ -10,7 +10,7 @@ from uuid import UUID
 
 import yaml
 
-from graphwalk.analysis.exports.tables import whole
+from graphwalk.analysis.exports.tables import as_strict_json
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
@@ -99,7 +99,7 @@ async def export_dataset(
 
 
 def _write(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
-    rows = [whole(row) for row in rows]
+    rows = [as_strict_json(row) for row in rows]
     path = f"{config}/{split}.parquet"
     make_folder(folder / config)
     _write_parquet(rows, folder / path, _GRAPH_TEXTS if config == GRAPHS else _TEXTS)
