@@ -600,11 +600,14 @@ class ObservedGraph:
                 self._relationships.count(place, call.sightings[sighting])
 
     def _add_node(self, shown: _ShownNode) -> None:
+        labels = set(shown.labels)
+        properties: dict[str, Value] = {}
         known = self.nodes.get(shown.key)
-        if known is None:
-            known = Node(shown.key, (), {})
-        labels = tuple(sorted({*known.labels, *shown.labels}))
-        self.nodes[shown.key] = Node(shown.key, labels, {**known.properties, **shown.properties})
+        if known is not None:
+            labels.update(known.labels)
+            properties.update(known.properties)
+        properties.update(shown.properties)
+        self.nodes[shown.key] = Node(shown.key, tuple(sorted(labels)), properties)
 
 
 def _rows_of(result: ToolResult) -> list[Row] | None:
