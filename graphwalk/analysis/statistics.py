@@ -185,13 +185,17 @@ def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) 
     """
     first = tasks.rename({"model": "first_model", "setting": "first_setting"})
     second = tasks.rename({"model": "second_model", "setting": "second_setting"})
-    both = pairs.join(first, on=["first_model", "first_setting"], maintain_order="left_right").join(
-        second, on=["second_model", "second_setting", "graph", "task_id"], suffix=" of second", maintain_order="left"
-    )
-    differences = [pl.col(measure) - pl.col(f"{measure} of second") for measure in measures]
-    firsts = [pl.col(measure).alias(f"{measure} of first") for measure in measures]
-    names = [*pairs.columns, "graph", "task_id", "question"]
-    return both.select(pl.col(names), *differences, *firsts)
+    both = pairs.join(first, on=["first_model", "first_setting"], maintain_order="left_right")
+    # Where both have a column of this name, that of the second player becomes "accuracy of second".
+    same_task = ["second_model", "second_setting", "graph", "task_id"]
+    both = both.join(second, on=same_task, suffix=" of second", maintain_order="left")
+
+    columns = [pl.col(pairs.columns), pl.col("graph", "task_id", "question")]
+    for measure in measures:
+        columns.append(pl.col(measure) - pl.col(f"{measure} of second"))
+    for measure in measures:
+        columns.append(pl.col(measure).alias(f"{measure} of first"))
+    return both.select(columns)
 
 
 def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[str], *, seed: int) -> pl.DataFrame:
