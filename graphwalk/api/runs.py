@@ -19,7 +19,7 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import play_task, resume_run, start_run
 from graphwalk.runs.progress import Progress, run_progress
-from graphwalk.runs.record import Result, episode_row
+from graphwalk.runs.record import EpisodeKey, Result, episode_row
 from graphwalk.runs.resolve import resolve
 from graphwalk.stores.open import AnyGraph, graph_in_memory
 from graphwalk.suites.questions.make_tasks import tasks_on
@@ -105,10 +105,11 @@ class Run:
         """
         fields = score_fields(self._folder)
         rows = [episode_row(result, fields) for result in self.results()]
-        missing: dict[str, Any] = {}
+        # Graphs from a file have other facts than generated ones. A dictionary without values keeps the order of names.
+        all_names: dict[str, None] = {}
         for row in rows:
-            missing |= dict.fromkeys(row)  # None for each name that a row has, in the order of the first one
-        return [{**missing, **row} for row in rows]
+            all_names.update(dict.fromkeys(row))
+        return [{name: row.get(name) for name in all_names} for row in rows]
 
     def to_polars(self) -> "polars.DataFrame":
         """Return `records()` as a data frame of polars; lists and maps are JSON, values of several types text."""
@@ -126,7 +127,10 @@ class Run:
 
     def results(self) -> Iterator[Result]:
         """Yield every episode with its turns and explanations; of a repeated episode, the last result."""
-        last = {result.key: result for result in map(Result.from_dict, explained(self._folder))}
+        last: dict[EpisodeKey, Result] = {}
+        for record in explained(self._folder):
+            result = Result.from_dict(record)
+            last[result.key] = result
         return iter(last.values())
 
     def report(self, *, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
