@@ -123,6 +123,7 @@ class Run:
             import pandas
         except ModuleNotFoundError as error:
             raise ConfigError("to_pandas needs pandas", hint="pip install pandas, or use to_polars()") from error
+        # Not polars' own `to_pandas`, which needs pyarrow.
         return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def results(self) -> Iterator[Result]:
@@ -174,6 +175,7 @@ class Run:
         plots = {plot.name: plot for plot in plots_of(report_of(self._folder, names=names))}
         if name not in plots:
             raise ConfigError(f"this run has no plot {name!r}", hint=f"one of: {', '.join(plots) or 'none yet'}")
+        # The figure is drawn then; the style, which ends here, is no longer needed.
         with canvas_of(plots[name], "path") as figure:
             return figure
 
@@ -271,6 +273,7 @@ async def arun(
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     if resolved.config.reference is not None:
         check_reference(resolved.suite, resolved.config.reference)
+    # Only now: an experiment that cannot be played leaves no folder.
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     with _progress(on_result) as progress:
         await start_run(resolved, new, progress)
@@ -307,7 +310,9 @@ def compare(
     from graphwalk.analysis.report.formats import to_json
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
-    return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings, names=names))))
+    comparison = compare_runs(paths, models=models, settings=settings, names=names)
+    # By way of JSON: what the command prints and what Python gets can never differ.
+    return dict(json.loads(to_json(comparison)))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:
