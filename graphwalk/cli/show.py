@@ -71,7 +71,9 @@ def show(
     wanted = _Wanted(wrong, cause, unproven)
     records = {}
     causes = set()
-    for record in explained(folder) if wanted.needs_explanations else folder.records():
+    # Explaining takes seconds; most lists need none of it.
+    recorded = explained(folder) if wanted.needs_explanations else folder.records()
+    for record in recorded:
         causes.add((record["score"] or {}).get("error_class"))
         if wanted.fits(record):
             listed = {name: record[name] for name in LISTED}
