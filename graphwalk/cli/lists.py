@@ -49,7 +49,10 @@ def questions(name: NameOrFile = None) -> None:
         _list_questions()
         return
     shipped = shipped_files()
-    kind = load_kind(shipped[name]) if name in shipped else choose_kinds([name])[0]
+    if name in shipped:
+        kind = load_kind(shipped[name])
+    else:
+        (kind,) = choose_kinds([name])  # of a file, or of another package
     print_data(kind.file.text.rstrip())
     if kind.python is None:
         print_message(
