@@ -160,7 +160,7 @@ class Run:
         return write[form](report)
 
     def compare(self, *others: "Run | str | Path", **options: Any) -> dict[str, Any]:
-        """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
+        """Compare the contestants of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
         return compare(self, *others, **options)
 
     def plot(self, name: str = "accuracy-by-model", *, names: Mapping[str, str] = MappingProxyType({})) -> "Figure":

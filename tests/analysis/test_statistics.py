@@ -29,7 +29,7 @@ BY = ["model", "setting"]
 
 
 def tasks(values: Any, graphs: Any, names: Any = None, model: str = "first") -> pl.DataFrame:
-    """The tasks of a player, or of several; without names, every episode is a task."""
+    """The tasks of a contestant, or of several; without names, every episode is a task."""
     task_ids = range(len(values)) if names is None else names
     frame = pl.DataFrame({"value": values, "graph": list(graphs), "task_id": list(task_ids)}, strict=False)
     identified = frame.with_columns(

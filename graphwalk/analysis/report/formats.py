@@ -102,7 +102,7 @@ def _tables_of_comparison(comparison: RunComparison) -> Iterator[TextTable]:
 def _tables_of_counts(report: Report) -> Iterator[TextTable]:
     """Yield the tables of causes and the like, with the columns in which something is counted."""
     columns_by_title = {"Wrong answers by cause": report.suite.causes}
-    columns_by_title |= report.suite.player_tables
+    columns_by_title |= report.suite.contestant_tables
     columns_by_title["Answers forced by a limit"] = LIMITS
     counted_fields: set[str] = set()
     for row in report.rows:

@@ -16,7 +16,7 @@ def test_every_column_shows_a_measure_of_its_suite(name: str) -> None:
     columns = [*report.columns, *report.group_columns]
     columns += report.paper_columns or ()
     columns += report.paper_group_columns or ()
-    for table in report.player_tables.values():
+    for table in report.contestant_tables.values():
         columns += table
     for column in columns:
         assert column.field in measures

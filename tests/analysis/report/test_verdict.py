@@ -66,7 +66,7 @@ def test_too_few_graphs_are_named_with_their_number() -> None:
     assert verdict(run(graphs=5))[0] == "test/one is better than test/two by 67 points, p = 0.031."
 
 
-def test_one_player_has_accuracy_chance_and_causes() -> None:
+def test_one_contestant_has_accuracy_chance_and_causes() -> None:
     causes = {"error_class": "no_answer"}
     lines = verdict(on_one_graph("a", 13, **causes))
     assert lines == [
@@ -139,7 +139,7 @@ def test_better_means_significant(graphs: int, seed: int, first: float, second: 
 
 
 def on_graphs(right: dict[str, int], graphs: int = 10, **kwargs: Any) -> list[dict[str, Any]]:
-    """Answers of players to all questions, of which the first ones are right on each graph."""
+    """Answers of contestants to all questions, of which the first ones are right on each graph."""
     results = []
     for model, number in right.items():
         for graph in range(graphs):
@@ -148,7 +148,7 @@ def on_graphs(right: dict[str, int], graphs: int = 10, **kwargs: Any) -> list[di
     return results
 
 
-def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
+def test_contestants_that_tie_at_the_top_are_compared_with_all_others() -> None:
     assert verdict(on_graphs({"a": 3, "b": 3, "c": 1, "d": 2}))[:3] == [
         "a and b have the highest accuracy: 100.0 %.",
         "Each is shown to be better than c (67 points, p = 0.006) and d (33 points, p = 0.006).",
@@ -198,9 +198,9 @@ def test_sizes_on_which_no_test_can_speak_say_so() -> None:
 
 def test_a_pair_on_too_few_graphs_says_so_where_others_can_be_told_apart() -> None:
     """c played on 4 graphs only: among 3 comparisons, of which one is on 10 graphs, its p is at least 2 · 2^-4."""
-    players = [*on_graphs({"a": 3, "b": 0}), *on_graphs({"c": 0}, graphs=4)]
+    contestants = [*on_graphs({"a": 3, "b": 0}), *on_graphs({"c": 0}, graphs=4)]
     assert ("No difference is shown from c (100 points, p = 0.125, which is at least 0.12 with 4 graphs).") in verdict(
-        players
+        contestants
     )
 
 
@@ -239,7 +239,7 @@ def test_one_answer_and_one_point_are_singular() -> None:
 
 
 def in_settings(right: dict[tuple[str, str], int], graphs: int = 10) -> list[dict[str, Any]]:
-    """Answers of players in settings, all right on the first graphs, and proven with tools."""
+    """Answers of contestants in settings, all right on the first graphs, and proven with tools."""
     results = []
     for (model, setting), number in right.items():
         for graph in range(graphs):
@@ -276,7 +276,7 @@ def test_the_primary_comparison_comes_first_with_its_own_family() -> None:
 
 
 def test_a_primary_comparison_on_few_graphs_names_the_number_that_it_takes() -> None:
-    only = {player: number for player, number in READING_AND_WALKING.items() if player[0] == "a"}
+    only = {contestant: number for contestant, number in READING_AND_WALKING.items() if contestant[0] == "a"}
     lines = build_report(in_settings(only, graphs=4), DECLARED, primary=["tools", "no_tools"]).verdict
     assert lines[0].endswith("tools is ahead by 75 points (-5 to 100), p = 0.125.")
     assert lines[1].startswith("No primary difference can be significant: in 1 comparison on at most 4 graphs, Holm p")
