@@ -62,7 +62,7 @@ def questions(name: NameOrFile = None) -> None:
 
 def _list_questions() -> None:
     """Print the kinds that can be read, and below them what is wrong with the other files."""
-    from graphwalk.suites.questions.catalogue import in_order, load_kind, shipped_files
+    from graphwalk.suites.questions.catalogue import kinds_in_order, load_kind, shipped_files
 
     kinds = []
     mistakes = []
@@ -71,7 +71,7 @@ def _list_questions() -> None:
             kinds.append(load_kind(path))
         except ConfigError as error:
             mistakes.append(error)
-    print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in in_order(kinds))
+    print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in kinds_in_order(kinds))
     for mistake in mistakes:
         show_error(mistake)
     if mistakes:

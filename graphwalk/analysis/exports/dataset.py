@@ -45,7 +45,7 @@ _TEXTS = ("id", "suite", "template", "setting", "question", "tools", "schema", "
 _GRAPH_TEXTS = ("digest", "facts", "nodes", "relationships")
 
 
-class Table(NamedTuple):
+class DatasetTable(NamedTuple):
     """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever polars wrote them."""
 
     config: str
@@ -57,7 +57,7 @@ class Table(NamedTuple):
 
 async def export_dataset(
     experiments: Mapping[str, AnyExperiment], out: Path, variables: Variables, licence: str | None = None
-) -> list[Table]:
+) -> list[DatasetTable]:
     """Write the tasks of each split's experiment, and their graphs, into a new folder; return its tables.
 
     Raise ConfigError if the folder is not empty, two splits share a graph, or an own graph has no `licence`; StoreError
@@ -129,7 +129,7 @@ def _check_no_graph_is_shared(splits: Mapping[str, Mapping[str, Sequence[Row]]])
         )
 
 
-def _write_table(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
+def _write_table(folder: Path, config: str, split: str, rows: Sequence[Row]) -> DatasetTable:
     strict_rows = [as_strict_json(row) for row in rows]
     path = f"{config}/{split}.parquet"
     make_folder(folder / config)
@@ -141,7 +141,7 @@ def _write_table(folder: Path, config: str, split: str, rows: Sequence[Row]) -> 
     for row in strict_rows:
         line = json.dumps(row, ensure_ascii=False) + "\n"
         digest.update(line.encode())
-    return Table(config, split, path, len(rows), digest.hexdigest())
+    return DatasetTable(config, split, path, len(rows), digest.hexdigest())
 
 
 def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None:
