@@ -36,7 +36,7 @@ def twin(
     graph_format(out)  # a wrong ending is an error before the graph is read
     source = options.chosen_source(graph, database, reading=reading)
     copy = make_anonymised_copy(run_async(graph_in_memory(source, read_variables())), seed)
-    # The mapping first: a copy whose names nobody can map back would be of no use.
+    # The mapping first: a copy without one cannot be mapped back, and would be of no use.
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     print_size(copy.graph)
