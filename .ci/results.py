@@ -22,7 +22,7 @@ from graphwalk.analysis.report.plots import Plot, against_size
 from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.rows import ReportRow
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE, CONSTANT, PERCENT, PROVEN
-from graphwalk.analysis.statistics import compare, holm, tasks_of
+from graphwalk.analysis.statistics import compare_pairs, holm, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.runs.folder import RunFolder
 
@@ -209,7 +209,7 @@ def of_kind(kind: str) -> pl.Expr:
 
 
 def compared(runs: tuple[str, ...], pair: Pair) -> Row:
-    """Return the paired comparison of `statistics.compare`, with the graph as cluster."""
+    """Return the paired comparison of `statistics.compare_pairs`, with the graph as cluster."""
     tasks = tasks_on(runs)
     if pair.only is not None:
         tasks = tasks.filter(of_kind(pair.only))
@@ -218,7 +218,7 @@ def compared(runs: tuple[str, ...], pair: Pair) -> Row:
     both = pl.concat([values_of(tasks, pair.first), values_of(tasks, pair.second)])
     names = {"first_model": pair.first, "first_setting": "", "second_model": pair.second, "second_setting": ""}
     seed = folder_of(runs[0]).read_manifest()["config"]["seed"]
-    (row,) = compare(both, pl.DataFrame([names]), ["accuracy"], seed=seed).to_dicts()
+    (row,) = compare_pairs(both, pl.DataFrame([names]), ["accuracy"], seed=seed).to_dicts()
     return row
 
 

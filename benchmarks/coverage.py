@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
-from graphwalk.analysis.statistics import compare, estimate_means, estimate_shares, subtract, tasks_of
+from graphwalk.analysis.statistics import compare_pairs, estimate_means, estimate_shares, subtract, tasks_of
 from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
@@ -103,7 +103,7 @@ def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
         contestants = latent_normal(cell, random, columns, *accuracies.values())
         frames = [tasks(values, *cell.ids(), name) for name, values in zip(accuracies, contestants, strict=True)]
         played, experiments = pl.concat([frame for frame, *_ in frames]), frames[0][2]
-        equal = compare(played, _pair("first", "second"), experiments, seed=int(random.integers(2**32)))
+        equal = compare_pairs(played, _pair("first", "second"), experiments, seed=int(random.integers(2**32)))
         counts["p ≤ 0.05"] += equal.filter(pl.col("p_value") <= 0.05).height
         pair = _pair("better", "first")
         differences = estimate_means(subtract(played, pair, experiments), pair.columns, experiments)

@@ -141,7 +141,7 @@ def _with_reasons(means: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
     return means.drop("t", "half", "largest_sum", "typical_size")
 
 
-def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:
+def compare_pairs(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:
     """Compare pairs of contestants on identical tasks; `seed` is for drawn sign flips.
 
     `tasks` has a `model` and a `setting`, `pairs` those of the first and the second contestant. Return what
