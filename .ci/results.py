@@ -22,7 +22,7 @@ from graphwalk.analysis.report.plots import Plot, against_size
 from graphwalk.analysis.report.report import Report, report_of
 from graphwalk.analysis.report.rows import ReportRow
 from graphwalk.analysis.report.suite_report import BASELINE, CHANCE, CONSTANT, PERCENT, PROVEN
-from graphwalk.analysis.statistics import compare, holm, tasks_of
+from graphwalk.analysis.statistics import compare_pairs, holm, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.runs.folder import RunFolder
 
@@ -58,24 +58,24 @@ def report_on(runs: tuple[str, ...]) -> Report:
 
 @cache
 def tasks_on(runs: tuple[str, ...]) -> pl.DataFrame:
-    """Return accuracy by player (`model`; `setting` is empty) and task, with those of the baselines."""
+    """Return accuracy by contestant (`model`; `setting` is empty) and task, with those of the baselines."""
     first = folder_of(runs[0])
     declared, protocol = analysis_of(first.suite).report(), first.read_manifest()["config"]["protocol"]
     observed = observe(chain.from_iterable(map(records_of, runs)), declared, protocol)
     episodes = pl.concat([observed.episodes, observed.baselines], how="vertical_relaxed")
-    names = [player(model, setting) for model, setting in episodes.select("model", "setting").iter_rows()]
+    names = [contestant(model, setting) for model, setting in episodes.select("model", "setting").iter_rows()]
     named = episodes.with_columns(model=pl.Series(names, dtype=pl.String), setting=pl.lit(""))
     return tasks_of(named, ("model", "setting"), ["accuracy"])
 
 
-def player(model: str, setting: str) -> str:
+def contestant(model: str, setting: str) -> str:
     """Return model and setting, without the model's server; a baseline has no setting."""
     model = model.rpartition("/")[2]
     return model if setting == BASELINE else f"{model} {setting}"
 
 
-def player_of(row: ReportRow) -> str:
-    return player(row.model, str(row.setting))
+def contestant_of(row: ReportRow) -> str:
+    return contestant(row.model, str(row.setting))
 
 
 def number(row: ReportRow | None, measure: str) -> str:
@@ -112,7 +112,7 @@ def whole(value: float | None) -> str:
 
 
 def shares(runs: tuple[str, ...]) -> str:
-    """Return a table of the players: right, right and proven answers; and what a guess and a constant get right."""
+    """Return a table of the contestants: right, right and proven answers; and what a guess and a constant get right."""
     report = report_on(runs)
     guesses = {row.model: row for row in report.baselines}
 
@@ -120,7 +120,7 @@ def shares(runs: tuple[str, ...]) -> str:
         for row in report.rows:
             constant, chance = (number(guesses.get(name), "accuracy") for name in (CONSTANT, CHANCE))
             yield [
-                player_of(row),
+                contestant_of(row),
                 str(row.count("scored")),
                 number(row, "accuracy"),
                 number(row, PROVEN),
@@ -147,7 +147,7 @@ def tokens(runs: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two players, or two differences of players ("is-0 is − base is"), to compare on the tasks of both.
+    """Two contestants, or two differences of contestants ("is-0 is − base is"), to compare on the tasks of both.
 
     `only` and `without` are kinds of questions.
     """
@@ -193,7 +193,7 @@ ASKING_AND_LEARNING = (
 
 
 def values_of(tasks: pl.DataFrame, name: str) -> pl.DataFrame:
-    """Return the accuracy of a player by task, or of "FIRST − SECOND" the differences on the tasks of both."""
+    """Return the accuracy of a contestant by task, or of "FIRST − SECOND" the differences on the tasks of both."""
     first, minus, second = name.partition(" − ")
     rows = tasks.filter(pl.col("model") == first)
     if minus:
@@ -209,7 +209,7 @@ def of_kind(kind: str) -> pl.Expr:
 
 
 def compared(runs: tuple[str, ...], pair: Pair) -> Row:
-    """Return the paired comparison of `statistics.compare`, with the graph as cluster."""
+    """Return the paired comparison of `statistics.compare_pairs`, with the graph as cluster."""
     tasks = tasks_on(runs)
     if pair.only is not None:
         tasks = tasks.filter(of_kind(pair.only))
@@ -218,7 +218,7 @@ def compared(runs: tuple[str, ...], pair: Pair) -> Row:
     both = pl.concat([values_of(tasks, pair.first), values_of(tasks, pair.second)])
     names = {"first_model": pair.first, "first_setting": "", "second_model": pair.second, "second_setting": ""}
     seed = folder_of(runs[0]).read_manifest()["config"]["seed"]
-    (row,) = compare(both, pl.DataFrame([names]), ["accuracy"], seed=seed).to_dicts()
+    (row,) = compare_pairs(both, pl.DataFrame([names]), ["accuracy"], seed=seed).to_dicts()
     return row
 
 
@@ -244,17 +244,17 @@ def p_text(p: float) -> str:
 
 
 def groups(runs: tuple[str, ...], grouping: str, title: str) -> str:
-    """Return a table of right answers in %: a row per group, a column per player and baseline without the expert."""
+    """Return right answers in %: a row per group, a column per contestant and baseline, without the expert."""
     report = report_on(runs)
     rows = [*report.groups[grouping], *report.baseline_groups.get(grouping, ())]
-    players = [name for name in dict.fromkeys(map(player_of, rows)) if not name.startswith("expert")]
+    contestants = [name for name in dict.fromkeys(map(contestant_of, rows)) if not name.startswith("expert")]
 
     def lines() -> Iterator[list[str]]:
         for group in dict.fromkeys(row.group for row in rows):
-            cells = {player_of(row): number(row, "accuracy").split()[0] for row in rows if row.group == group}
-            yield [title.format(group), *(cells.get(name, "–") for name in players)]
+            cells = {contestant_of(row): number(row, "accuracy").split()[0] for row in rows if row.group == group}
+            yield [title.format(group), *(cells.get(name, "–") for name in contestants)]
 
-    return table(["", *players], lines())
+    return table(["", *contestants], lines())
 
 
 def states() -> str:
@@ -264,7 +264,7 @@ def states() -> str:
 
     def rows() -> Iterator[list[str]]:
         for row in [*report.rows, *(row for row in report.baselines if row.model == COPY)]:
-            yield [player_of(row), str(row.tasks), *(number(row, measure) for measure in measures.values())]
+            yield [contestant_of(row), str(row.tasks), *(number(row, measure) for measure in measures.values())]
 
     return table(["", "traces", *(f"{title} %" for title in measures)], rows())
 
@@ -303,16 +303,16 @@ def cuts() -> str:
 
 
 def every_run() -> str:
-    """Return a table of all that is in results/: a row for each player of each run, with its origin."""
+    """Return a table of all that is in results/: a row for each contestant of each run, with its origin."""
 
     def rows() -> Iterator[list[str]]:
         for path in sorted((ROOT / "results").glob("*.zip")):
             manifest = folder_of(path.stem).read_manifest()
             for row in report_on((path.stem,)).rows:
                 played = [manifest["created"][:10], commit_of(manifest)]
-                yield [f"`{path.stem}`", player_of(row), str(row.count("scored")), number(row, "accuracy"), *played]
+                yield [f"`{path.stem}`", contestant_of(row), str(row.count("scored")), number(row, "accuracy"), *played]
 
-    return table(["run", "player", "answers", "right %", "played", "commit"], rows())
+    return table(["run", "contestant", "answers", "right %", "played", "commit"], rows())
 
 
 def commit_of(manifest: Mapping[str, Any]) -> str:
@@ -324,9 +324,9 @@ def commit_of(manifest: Mapping[str, Any]) -> str:
 
 
 def picture() -> Plot:
-    """Return the accuracy of the taught players by size of the graph, with that of the baselines."""
+    """Return the accuracy of the taught contestants by size of the graph, with that of the baselines."""
     plot = against_size(report_on(TAUGHT), "nodes of the graph", (CHANCE, CONSTANT))
-    names = pl.col("player").str.replace(".*/", "").str.replace(" · ", " ", literal=True)
+    names = pl.col("contestant").str.replace(".*/", "").str.replace(" · ", " ", literal=True)
     return replace(plot, name="results-sizes", points=plot.points.with_columns(names))
 
 

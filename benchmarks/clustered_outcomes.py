@@ -1,4 +1,4 @@
-"""Outcomes of imagined players on graphs and tasks that are hard for reasons of their own, with known truth."""
+"""Outcomes of imagined contestants on graphs and tasks that are hard for reasons of their own, with known truth."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHARED = 0.5
-"""Of the difficulty of graphs and tasks, as far as it is the same for two players."""
+"""Of the difficulty of graphs and tasks, as far as it is the same for two contestants."""
 _NORMAL = NormalDist()
 _GRID = np.linspace(-8, 8, 2001)
 _DENSITY = np.exp(-(_GRID**2) / 2) / np.exp(-(_GRID**2) / 2).sum()
@@ -36,11 +36,11 @@ class Cell:
 
 
 def latent_normal(cell: Cell, random: np.random.Generator, draws: int, *accuracies: float) -> list[NDArray[np.float64]]:
-    """Zeros and ones for one player per accuracy, each of shape (episodes, draws).
+    """Zeros and ones for one contestant per accuracy, each of shape (episodes, draws).
 
     An episode is right if a normal number is below a threshold; the number adds up a part of the graph, a part of the
     task and a part of its own. Their variances are such that the zeros and ones have the wanted correlations. Half of
-    the variance of graphs and tasks is common to all players.
+    the variance of graphs and tasks is common to all contestants.
     """
     shape = (cell.graphs, cell.tasks, cell.repeats, draws)
     common = [_normal(random, shape, 2), _normal(random, shape, 1)]
@@ -57,7 +57,7 @@ def latent_normal(cell: Cell, random: np.random.Generator, draws: int, *accuraci
 
 
 def beta_binomial(cell: Cell, random: np.random.Generator, draws: int) -> NDArray[np.float64]:
-    """Zeros and ones of one player, shape (episodes, draws): the rates of graphs are beta distributed around the
+    """Zeros and ones of one contestant, shape (episodes, draws): the rates of graphs are beta distributed around the
     accuracy, those of tasks around the rate of their graph, with the same correlations."""
     rates = _beta(random, np.full((cell.graphs, 1, 1, draws), cell.accuracy), cell.correlation)
     rates = _beta(random, np.repeat(rates, cell.tasks, axis=1), cell.task_correlation)

@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.markers import DOCS, caption, markdown_table, write_between_markers
-from graphwalk.analysis.statistics import compare, estimate_means, estimate_shares, subtract, tasks_of
+from graphwalk.analysis.statistics import compare_pairs, estimate_means, estimate_shares, subtract, tasks_of
 from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
@@ -49,11 +49,11 @@ def coverage(cell: Cell, draws: int, seed: int = 0) -> Share:
 
 
 def tasks(
-    values: NDArray[np.float64], graphs: Sequence[int], tasks: Sequence[int], player: str = "player"
+    values: NDArray[np.float64], graphs: Sequence[int], tasks: Sequence[int], contestant: str = "contestant"
 ) -> tuple[pl.DataFrame, list[str], list[str]]:
-    """Return the tasks of the episodes of a player, with the columns of its name and of the experiments."""
+    """Return the tasks of the episodes of a contestant, with the columns of its name and of the experiments."""
     experiments = [str(number) for number in range(values.shape[1])]
-    names = {"model": pl.lit(player), "setting": pl.lit("")}
+    names = {"model": pl.lit(contestant), "setting": pl.lit("")}
     episodes = pl.DataFrame(values, experiments).with_columns(
         **names, graph=pl.Series(graphs), task_id=pl.Series(tasks), question=pl.Series(tasks)
     )
@@ -94,16 +94,16 @@ def amounts(graphs: int, spread: float, draws: int, seed: int = 0) -> float:
 
 
 def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
-    """Return the share of p ≤ 0.05 where two players are equally good. As "covered", the share of t intervals that
+    """Return the share of p ≤ 0.05 where two contestants are equally good. As "covered", the share of t intervals that
     hold a true difference of ten points (towards one half)."""
     other = cell.accuracy + (_DIFFERENCE if cell.accuracy <= 0.5 else -_DIFFERENCE)
     counts = dict.fromkeys(TESTS, 0)
     for random, columns in _blocks(cell, draws, seed, "rejections"):
         accuracies = {"first": cell.accuracy, "second": cell.accuracy, "better": other}
-        players = latent_normal(cell, random, columns, *accuracies.values())
-        frames = [tasks(values, *cell.ids(), name) for name, values in zip(accuracies, players, strict=True)]
+        contestants = latent_normal(cell, random, columns, *accuracies.values())
+        frames = [tasks(values, *cell.ids(), name) for name, values in zip(accuracies, contestants, strict=True)]
         played, experiments = pl.concat([frame for frame, *_ in frames]), frames[0][2]
-        equal = compare(played, _pair("first", "second"), experiments, seed=int(random.integers(2**32)))
+        equal = compare_pairs(played, _pair("first", "second"), experiments, seed=int(random.integers(2**32)))
         counts["p ≤ 0.05"] += equal.filter(pl.col("p_value") <= 0.05).height
         pair = _pair("better", "first")
         differences = estimate_means(subtract(played, pair, experiments), pair.columns, experiments)
@@ -221,7 +221,7 @@ def main() -> None:
     tables = [
         table("Intervals of an accuracy: % that hold it", (*METHODS, "width"), covered, dict.fromkeys(METHODS, _HOLD)),
         table(
-            "Two equal players: % with p ≤ 0.05, and % of t intervals that hold a difference of 10 points",
+            "Two equal contestants: % with p ≤ 0.05, and % of t intervals that hold a difference of 10 points",
             TESTS,
             rejected,
             of_tests,

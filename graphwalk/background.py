@@ -56,6 +56,7 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
         return future.result()
     except KeyboardInterrupt:
         future.cancel()
+        # A cancelled future is done at once, but its work still closes files and connections.
         ended.wait(_CLEAN_UP_SECONDS)
         raise
 

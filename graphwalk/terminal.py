@@ -157,6 +157,7 @@ def _console(stream: TextIO, messages: bool) -> "Console":
             if self.is_terminal:
                 super().print(*objects, **how)
                 return
+            # rich fills each cell up to the width of its column.
             with self.capture() as printed:
                 super().print(*objects, **how)
             text = re.sub(r" +\n", "\n", printed.get())
@@ -316,6 +317,7 @@ class _Stop:
 
         task = asyncio.ensure_future(work)
         self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
+        # A signal may have come before there was something to cancel.
         if self.signum:
             task.cancel()
         try:

@@ -41,8 +41,10 @@ class Variables:
         """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
         if not servers:
             return self
+        # {"my-lab": "http://localhost:8000/v1"} sets MY_LAB_BASE_URL.
         urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
         values = {**self.values, **urls}
+        # An address that the caller has named is trusted, whatever `.env` says of this variable.
         return replace(self, values=values, from_file=self.from_file - urls.keys())
 
     def require(self, name: str, purpose: str) -> str:

@@ -1,4 +1,12 @@
-"""Evidence of an answer in words: the nodes and relationships that tool results show, and what they do not show."""
+"""Evidence of an answer in words: the nodes and relationships that tool results show, and what they do not show.
+
+An example. The results have shown p1 (name: Ida Berg) –DIRECTED→ f1 (title: Red Dust), and other films.
+
+    Who directed Red Dust?     Ida Berg [p1] did, as Bo Falk told me.
+
+The question names f1, the answer cites p1, and a relationship joins them: these are the evidence. Of Bo Falk there is
+none. An answer none of whose names are in the results is not supported at all.
+"""
 
 import re
 from collections import Counter
@@ -119,11 +127,17 @@ def _starts_named_in(question: str, seen: ObservedGraph) -> list[str]:
     asked = Evidence([question, question.casefold()])
     starts = []
     for key in seen.shown_of_nodes():
-        node = seen.nodes.get(key)
-        name = key if node is None else name_of(node)
-        if node is not None and name != key and (asked.holds(name) or asked.holds(name.casefold())):
+        if key not in seen.nodes:
+            continue
+        name = name_of(seen.nodes[key])
+        if name != key and _holds_name(asked, name):
             starts.append(key)
     return starts
+
+
+def _holds_name(asked: Evidence, name: str) -> bool:
+    """Return True if a question, which is there twice, as it is and in lower case, contains a name."""
+    return asked.holds(name) or asked.holds(name.casefold())
 
 
 def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:
@@ -141,7 +155,7 @@ def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:
     walked = seen.shown_of_nodes()
     sentences = []
     for name, keys in keys_of.items():
-        if len(keys) > 1 and (asked.holds(name) or asked.holds(name.casefold())):
+        if len(keys) > 1 and _holds_name(asked, name):
             starts = sum(key in walked for key in keys)
             number = {0: "none", 1: "one"}.get(starts, str(starts))
             sentences.append(f"{len(keys)} nodes are named {name}; the model walked from {number}")
@@ -153,7 +167,8 @@ def answer_scene(record: ResultRecord, trajectory: Trajectory) -> Scene:
     question = record["task"]["question"]
     answer = record["answer"]
     answer_text = None
-    if answer is not None and record.get("setting") != "write_cypher":  # whose rows support nothing by themselves
+    # The rows of a query that a model wrote support nothing by themselves.
+    if answer is not None and record.get("setting") != "write_cypher":
         answer_text = cell_text(answer)
 
     seen = observed_graph(trajectory.results_read)

@@ -181,16 +181,16 @@ async def _play_expert(
     limits = experiment.config.limits
     agent = experiment.agent
 
-    player: Model
+    scripted: Model
     expert = _expert_for(planned, experiment)
     if expert is None:
-        player = ScriptedModel("target", _answer(json.dumps(task.target, ensure_ascii=False, default=str)))
+        scripted = ScriptedModel("target", _answer(json.dumps(task.target, ensure_ascii=False, default=str)))
     else:
-        player = await planned.scripted(expert, experiment)
+        scripted = await planned.scripted(expert, experiment)
     # The smaller one holds, of those that are known.
     windows = [tokens for tokens in (setup.window, limits.context_tokens) if tokens]
     price = None if setup.priced_as is None else experiment.prices[setup.priced_as]
-    model = _ExpertModel(player, protocol_of(agent), min(windows, default=None), price)
+    model = _ExpertModel(scripted, protocol_of(agent), min(windows, default=None), price)
 
     prompt = await planned.prompt(experiment)
     if prompt.toolbox is not None:
@@ -341,10 +341,10 @@ def _estimate_of(
 
 
 def _significance(experiment: ResolvedExperiment, plan: Plan) -> Iterator[str]:
-    """Yield whether the primary comparison, or without one any pair of players, can be significant after Holm."""
+    """Yield whether the primary comparison, or without one any pair of contestants, can be significant after Holm."""
     settings = experiment.config.primary
     units = _units_of_pairs(experiment, plan)
-    family = f"Primary comparison {' against '.join(settings)}" if settings else "All pairs of players"
+    family = f"Primary comparison {' against '.join(settings)}" if settings else "All pairs of contestants"
     if not units:
         if settings:
             yield f"{family}: no model plays both settings."

@@ -51,20 +51,22 @@ class Evidence:
         return any(self._holds_phrase(spelling) for spelling in spellings if spelling)
 
     def _holds_phrase(self, phrase: str) -> bool:
-        """Find a value with delimiters in it, not adjacent to word characters."""
+        """Find a value with delimiters in it, not adjacent to word characters: "Red Dust" is not in "Red Dusty"."""
         words = _TOKEN.findall(phrase)
         has_delimiters = words != [phrase]
-        if not has_delimiters or not self.words.issuperset(words):
-            return False
+        if not has_delimiters:
+            return False  # it is one word, which `words` would have
+        if not self.words.issuperset(words):
+            return False  # a quick test: most values are not in most texts
 
         start = self._text.find(phrase)
         while start >= 0:
             end = start + len(phrase)
             before = self._text[start - 1 : start]
             after = self._text[end : end + 1]
-            continues_a_word = before.isalnum() and phrase[0].isalnum()
-            is_continued = phrase[-1].isalnum() and after.isalnum()
-            if not continues_a_word and not is_continued:
+            begins_within_a_word = before.isalnum() and phrase[0].isalnum()
+            ends_within_a_word = phrase[-1].isalnum() and after.isalnum()
+            if not begins_within_a_word and not ends_within_a_word:
                 return True
             start = self._text.find(phrase, start + 1)
         return False
@@ -73,7 +75,7 @@ class Evidence:
 @lru_cache(maxsize=1 << 16)
 def _token(word: str) -> Hashable:
     """Return the value of a word. Cached, since episodes on a graph share most results."""
-    *_, value = value_forms(word)
+    *_, value = value_forms(word)  # of "3", the forms "3" and 3; of "f7", "f7" alone
     return normalise(value)
 
 
@@ -88,9 +90,9 @@ def _data_of(result: ToolResult) -> str:
 
 
 def found_values(results: Iterable[ToolResult]) -> Callable[..., bool]:
-    """Return a function that is True if a result shows a value, in one of several spellings, that its call lacks.
+    """Return a function of the spellings of a value: True if a result shows one of them, and its call has none.
 
-    A call about a guess shows the guess again, which finds nothing.
+    A model that guesses the title Red Dust and looks it up gets a result with this title, but has found nothing.
     """
     calls = []
     for result in results:

@@ -1,7 +1,8 @@
 """The part of a graph that the tool results of an episode have shown to a model.
 
-Proofs, scenes and potentials read results here: as data where they are at hand, else from the logged text. The YAML of
-a tool declares what its rows are; rows of other tools, or of another form than declared, show nothing.
+Proofs, scenes and potentials read results here: during a run as data, later from the logged text. The YAML of a tool
+declares what its rows are: nodes, relationships, … Rows that have not the declared form show nothing, nor do rows of a
+tool without a declaration.
 
 An example. A model asks for the relationships of a film, and then for the keys of all persons:
 
@@ -42,7 +43,7 @@ this together. A `_Call` knows which of its rows were shown.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -78,6 +79,8 @@ _SCHEMA_OF_A_PART = "some of its relationships may have other properties"
 """Words of a schema that was read from the first nodes or relationships of a large database."""
 _NO_LABEL = ("", NO_NAME, NO_LABEL)
 """How a call names nodes without labels."""
+_LabelledValue = tuple[str, str, Any]
+"""("Film", "year", order of 1999): label, property and `value_order` of a value."""
 
 
 class RelationshipPart(NamedTuple):
@@ -115,7 +118,7 @@ class _Call:
     centres: set[str] = field(default_factory=set)
     """Keys of the nodes that the rows of relationships are about."""
     sightings: Counter[tuple[int, bool]] = field(default_factory=Counter)
-    """Place of a relationship, and True if the row is about its source → number of rows that show it."""
+    """(3, True) → 2: of the rows about its source, two show the relationship at place 3."""
     understood: bool = True
     """No row had another form than the tool declares."""
     value: Any = None
@@ -125,7 +128,7 @@ class _Call:
     values: list[Any] = field(default_factory=list)
     """The values that a list of values has shown."""
     has_notes: bool = False
-    """There is a note: there may be more, or that something else was looked for."""
+    """A note says that there may be more, or that something else was looked for."""
 
     @property
     def complete(self) -> bool:
@@ -216,8 +219,10 @@ _OTHER_FORM = _Shown(understood=False)
 
 
 def _read_row(row: Row, declared: str | None, call: _Call, pairs: frozenset[Pair]) -> _Shown:
-    """Return what a row shows that its tool declares to be a node, a relationship, a value, a path or of a query."""
-    kind = _kind_of_query_row(row) if declared == "query" else declared
+    """Return what a row shows; `declared`: what the rows of its tool are, None if that is not known."""
+    kind = declared
+    if declared == "query":
+        kind = _kind_of_query_row(row)
     if kind == "relationships":
         return _read_relationship_row(row, call, pairs)
     if kind == "nodes":
@@ -247,14 +252,13 @@ def _read_relationship_row(row: Row, call: _Call, pairs: frozenset[Pair]) -> _Sh
         return _OTHER_FORM
 
     centre = None
-    if read.centre not in call.centres:  # all rows about it show the same of it
-        found_by = call.text("property_name")
-        properties = {} if found_by is None else {found_by: call.value}
-        centre = _shown_node({**properties, KEY: read.centre}, [label] if label else [])
+    if read.centre not in call.centres:  # further rows about it show the same of it
+        centre = _centre_of(call, read.centre, label)
     _, neighbor_labels = read.other_end
     neighbor = _whole_node(read.neighbor, neighbor_labels)
     infers_direction = "direction" not in row
     if not read.directed:
+        # The row has no direction, and the schema allows both or neither. Or it has another word for it.
         return _Shown([neighbor], centre=centre, infers_direction=infers_direction, hides_direction=infers_direction)
 
     properties_are_shown = isinstance(row.get("relationship_properties"), dict)
@@ -266,6 +270,16 @@ def _read_relationship_row(row: Row, call: _Call, pairs: frozenset[Pair]) -> _Sh
         from_source=read.outgoing,
     )
     return _Shown([neighbor], [relationship], centre, infers_direction=infers_direction)
+
+
+def _centre_of(call: _Call, key: str, label: str) -> _ShownNode:
+    """Return the node that a call is about. It has the value by which it was found: the title The Quiet Harbour."""
+    properties: dict[str, Any] = {}
+    found_by = call.text("property_name")
+    if found_by is not None:
+        properties[found_by] = call.value
+    properties[KEY] = key
+    return _shown_node(properties, [label] if label else [])
 
 
 def _read_node_row(row: Row) -> _Shown:
@@ -296,7 +310,7 @@ def _read_value_row(row: Row, call: _Call) -> _Shown:
     """Read one value of a property: {"values": "f1"}. A list of keys shows nodes, a list of other values does not."""
     if "values" not in row:
         return _OTHER_FORM
-    has_other_columns = len(row) > 1
+    has_other_columns = len(row) > 1  # {"values": 1999, "films": 3} of a query that a model wrote
     if has_other_columns:
         return _NOTHING
     label = call.lists_keys_of
@@ -378,21 +392,24 @@ class _Relationships:
     def add(self, shown: _ShownRelationship) -> int | None:
         """Add a relationship if it is new, or its properties. Return its place; None if more of it is known."""
         ends = (shown.type, shown.source, shown.target)
-        look = (*ends, None if shown.properties is None else str(sorted(shown.properties.items())))
+        properties = None if shown.properties is None else str(sorted(shown.properties.items()))
+        look = (*ends, properties)
         if look in self._place_by_look:
             return self._place_by_look[look]
         if shown.properties is None and ends in self._known:
+            # One or several of these ends are known with their properties: a path may lead through any of them.
             return None
 
         self._known.add(ends)
         relationship = Relationship(*ends, shown.properties or {})
         place = self._place_by_look.pop((*ends, None), None)
-        if place is None:
+        if place is not None:
+            # A path has shown it before, and this row shows its properties, too.
+            self.all[place] = relationship
+        else:
             place = len(self.all)
             self.all.append(relationship)
             self.parallel.append(1)
-        else:  # it was shown without its properties
-            self.all[place] = relationship
         self._place_by_look[look] = place
         return place
 
@@ -458,7 +475,9 @@ class ObservedGraph:
     @property
     def understood(self) -> bool:
         """Return False if a result has rows of an unknown form, for example that of a tool of your own."""
-        return not self._has_unreadable_result and all(call.understood for call in self._calls.values() if call.total)
+        if self._has_unreadable_result:
+            return False
+        return all(call.understood for call in self._calls.values() if call.total)
 
     @property
     def complete_labels(self) -> set[str]:
@@ -512,29 +531,39 @@ class ObservedGraph:
                     parts.setdefault(key, set()).add(call.part)
 
         # A node without relationships has no rows, and is thus no centre: it is known by the value that was looked up.
-        looked_up: dict[tuple[str, str, Any], set[RelationshipPart]] = {}
+        parts_by_value = self._parts_by_value()
+        for node in self.nodes.values():
+            for labelled_value in self._labelled_values(node):
+                shown = parts_by_value.get(labelled_value)
+                if shown is not None:
+                    parts.setdefault(node.key, set()).update(shown)
+        return parts
+
+    def _parts_by_value(self) -> dict[_LabelledValue, set[RelationshipPart]]:
+        """Return a value that nodes were looked up by → the parts of their relationships that were shown."""
+        parts: dict[_LabelledValue, set[RelationshipPart]] = {}
         for look_up in self.look_ups():
             if look_up.part is not None:
-                place = (look_up.label, look_up.property, value_order(look_up.value))
-                looked_up.setdefault(place, set()).add(look_up.part)
-        for node in self.nodes.values():
-            for name, value in {**node.properties, KEY: node.key}.items():
-                if not isinstance(value, SCALARS):
-                    continue
-                order = value_order(value)
-                has_no_label = not node.labels and node.key in self.whole_labels
-                for label in ("",) if has_no_label else node.labels:
-                    if (label, name, order) in looked_up:
-                        parts.setdefault(node.key, set()).update(looked_up[label, name, order])
+                labelled_value = (look_up.label, look_up.property, value_order(look_up.value))
+                parts.setdefault(labelled_value, set()).add(look_up.part)
         return parts
+
+    def _labelled_values(self, node: Node) -> Iterator[_LabelledValue]:
+        """Yield the values by which a node can be looked up, with each of its labels."""
+        labels = node.labels
+        if not labels and node.key in self.whole_labels:
+            labels = ("",)  # it has none; otherwise they are not known
+        for name, value in {**node.properties, KEY: node.key}.items():
+            if isinstance(value, SCALARS):
+                order = value_order(value)
+                for label in labels:
+                    yield label, name, order
 
     def complete_nodes(self, direction: str | None = None) -> set[str]:
         """Return the keys of the nodes all of whose relationships were shown, or all those of a direction."""
-        both = {RelationshipPart(None, "outgoing"), RelationshipPart(None, "incoming")}
-        wanted = both if direction is None else {RelationshipPart(None, direction)}
         keys = set()
         for key, parts in self.shown_of_nodes().items():
-            if RelationshipPart() in parts or wanted <= parts:
+            if are_complete(parts, direction):
                 keys.add(key)
         return keys
 
@@ -552,24 +581,33 @@ class ObservedGraph:
         page = as_declared(arguments.pop("page", FIRST_PAGE), ("integer",))
         if not isinstance(page, int):
             page = FIRST_PAGE
-        identity = (result.call.name, json.dumps(arguments, sort_keys=True))
-        if identity not in self._calls:
-            is_shipped = result.shows is None and shipped_declaration(result.call.name) is not None
-            self._calls[identity] = _Call(result.call.name, arguments, result.rows or 0, is_shipped=is_shipped)
-        call = self._calls[identity]
+        call = self._call_of(result, arguments)
         if page in call.rows_on:
             return
         call.rows_on[page] = len(rows)
-        call.has_notes = call.has_notes or bool(split_notes(result.content)[0])
-        # The value that the tool tried, for example 12 for "12", else that of the call.
-        call.value = (result.tried or {}).get("property_value", arguments.get("property_value"))
+        notes, _ = split_notes(result.content)
+        if notes:
+            call.has_notes = True
+        call.value = arguments.get("property_value")
+        if result.tried is not None and "property_value" in result.tried:
+            call.value = result.tried["property_value"]  # 12, where the call has "12"
 
         declared = result.shows or shipped_declaration(result.call.name)
         for row in rows:
             shown = _read_row(row, declared, call, self.pairs)
             self._add_shown(shown, call)
-            if call.is_shipped and shown.understood and ("label" in row or "neighbor_label" in row):
+            has_one_label = "label" in row or "neighbor_label" in row
+            if call.is_shipped and shown.understood and has_one_label:
                 self.has_one_label_each = True
+
+    def _call_of(self, result: ToolResult, arguments: dict[str, Any]) -> _Call:
+        """Return the call that a result is a page of; `arguments`: without the page."""
+        tool = result.call.name
+        identity = (tool, json.dumps(arguments, sort_keys=True))
+        if identity not in self._calls:
+            is_shipped = result.shows is None and shipped_declaration(tool) is not None
+            self._calls[identity] = _Call(tool, arguments, result.rows or 0, is_shipped=is_shipped)
+        return self._calls[identity]
 
     def _add_shown(self, shown: _Shown, call: _Call) -> None:
         if not shown.understood:
@@ -592,19 +630,34 @@ class ObservedGraph:
                 self.whole_properties.add(node.key)
 
         for relationship in shown.relationships:
-            place = self._relationships.add(relationship)
-            if place is not None and relationship.from_source is not None:
-                # Two equal rows of one call are two relationships; one of each of two calls may be the same one.
-                sighting = (place, relationship.from_source)
-                call.sightings[sighting] += 1
-                self._relationships.count(place, call.sightings[sighting])
+            self._add_relationship(relationship, call)
+
+    def _add_relationship(self, shown: _ShownRelationship, call: _Call) -> None:
+        place = self._relationships.add(shown)
+        if place is None or shown.from_source is None:
+            return
+        # Two equal rows of one call are two relationships; one of each of two calls may be the same one. A call about
+        # both ends has a row at each of them.
+        sighting = (place, shown.from_source)
+        call.sightings[sighting] += 1
+        self._relationships.count(place, call.sightings[sighting])
 
     def _add_node(self, shown: _ShownNode) -> None:
+        labels = set(shown.labels)
+        properties: dict[str, Value] = {}
         known = self.nodes.get(shown.key)
-        if known is None:
-            known = Node(shown.key, (), {})
-        labels = tuple(sorted({*known.labels, *shown.labels}))
-        self.nodes[shown.key] = Node(shown.key, labels, {**known.properties, **shown.properties})
+        if known is not None:
+            labels.update(known.labels)
+            properties.update(known.properties)
+        properties.update(shown.properties)
+        self.nodes[shown.key] = Node(shown.key, tuple(sorted(labels)), properties)
+
+
+def are_complete(parts: Collection[RelationshipPart], direction: str | None = None) -> bool:
+    """Return True if these parts are all relationships of a node, or all those of a direction."""
+    if RelationshipPart() in parts or RelationshipPart(None, direction) in parts:
+        return True
+    return RelationshipPart(None, "outgoing") in parts and RelationshipPart(None, "incoming") in parts
 
 
 def _rows_of(result: ToolResult) -> list[Row] | None:
@@ -632,12 +685,18 @@ def schema_pairs(prompt: str, *, several_labels: bool = True) -> frozenset[Pair]
     """
     pairs = set()
     for sources, type_, targets in _PATTERN.findall(prompt):
-        source_name = sources.removeprefix(":")
-        target_name = targets.removeprefix(":")
-        for source in source_name.split("|") if several_labels else (source_name,):
-            for target in target_name.split("|") if several_labels else (target_name,):
+        for source in _labels_in_pattern(sources, several_labels=several_labels):
+            for target in _labels_in_pattern(targets, several_labels=several_labels):
                 pairs.add((source, type_, target))
     return frozenset(pairs)
+
+
+def _labels_in_pattern(text: str, *, several_labels: bool) -> list[str]:
+    """Return the labels of ":Film|Series", and "" of "", which is a node without labels."""
+    names = text.removeprefix(":")
+    if several_labels:
+        return names.split("|")
+    return [names]  # where nodes have one label, this is a label with a bar in its name
 
 
 def shows_whole_schema(prompt: str) -> bool:

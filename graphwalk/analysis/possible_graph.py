@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-from graphwalk.analysis.observed import LookUp, ObservedGraph, RelationshipPart, schema_pairs
+from graphwalk.analysis.observed import LookUp, ObservedGraph, RelationshipPart, are_complete, schema_pairs
 from graphwalk.errors import counted
 from graphwalk.graphs.graph import KEY, Node, PropertyGraph, Relationship, value_order
 from graphwalk.graphs.values import SCALARS
@@ -54,9 +54,8 @@ class OpenGroup(NamedTuple):
         more = len(self.keys) - _MOST_NAMED
         names = f"{named} and {more} more" if more > 0 else named
         nodes = counted(len(self.keys), f"{label} node")
-        return (
-            f"not all {'relationships' if self.kind == 'walked' else 'properties'} of {nodes} were looked up: {names}"
-        )
+        elements = "relationships" if self.kind == "walked" else "properties"
+        return f"not all {elements} of {nodes} were looked up: {names}"
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,14 @@ class _PossibleNode:
     parts: frozenset[RelationshipPart] = frozenset()
     """The parts of its relationships that are known."""
     alike: Hashable = None
-    """Nodes with the same value can be exchanged for each other: relationships are added to a few of them."""
+    """Nodes with the same value here can be exchanged for each other: a few of them get further relationships."""
     variant_of: str | None = None
     """Key of the node that this is, with a value that no result shows."""
 
-    def is_open(self, type_: str, direction: str) -> bool:
-        """Return True if it may have further relationships of this type in this direction."""
+    def may_be_end(self, label: str, type_: str, direction: str) -> bool:
+        """Return True if it may have further relationships of this type and direction, as a node with the label."""
+        if label not in self.labels:
+            return False
         return not any(part.holds(type_, direction) for part in self.parts)
 
 
@@ -89,7 +90,7 @@ class PossibleGraph:
     * A relationship that fits the schema may join two nodes, if neither had all its relationships of the type and the
       direction shown.
 
-    `closed`: taken as looked up, to find out what matters.
+    `closed`: groups that are taken as looked up. `Proof` tries them out to tell what an unproven answer lacks.
     """
 
     observed: ObservedGraph
@@ -101,13 +102,15 @@ class PossibleGraph:
 
     def __post_init__(self) -> None:
         scalars = [value for value in self.parameters.values() if isinstance(value, SCALARS)]
-        self._question_values = {value_order(value): value for value in scalars}
+        self._question_values = {value_order(value) for value in scalars}
         self._look_ups = []
+        """Those by a value of the question."""
         for look_up in self.observed.look_ups():
             if look_up.property != KEY and value_order(look_up.value) in self._question_values:
                 self._look_ups.append(look_up)
         self._excluded = self._excluded_values()
         self._searched = {(label, value_order(text)) for label, text in self.observed.searched_texts()}
+        """Texts that unseen nodes have in no property, with the label that was searched (None: any)."""
         self._shown_parts = self.observed.shown_of_nodes()
         several_labels = not self.observed.has_one_label_each
         self._pairs = sorted(schema_pairs(self.prompt, several_labels=several_labels))
@@ -132,17 +135,17 @@ class PossibleGraph:
         """Yield what was not looked up."""
         for label in sorted(self._open_labels):
             yield OpenGroup("listed", label)
-        walked: dict[str, list[str]] = {}
-        read: dict[str, list[str]] = {}
+        not_walked: dict[str, list[str]] = {}
+        not_read: dict[str, list[str]] = {}
         for node in self.observed.nodes.values():
-            label = node.label
-            if not self._is_complete(node.key):
-                walked.setdefault(label, []).append(node.key)
+            if not are_complete(self._shown_parts.get(node.key, ())):
+                not_walked.setdefault(node.label, []).append(node.key)
             if node.key not in self.observed.whole_properties:
-                read.setdefault(label, []).append(node.key)
-        for kind, groups in (("walked", walked), ("read", read)):
-            for label, keys in sorted(groups.items()):
-                yield OpenGroup(kind, label, tuple(keys))
+                not_read.setdefault(node.label, []).append(node.key)
+        for label, keys in sorted(not_walked.items()):
+            yield OpenGroup("walked", label, tuple(keys))
+        for label, keys in sorted(not_read.items()):
+            yield OpenGroup("read", label, tuple(keys))
 
     def _excluded_values(self) -> frozenset[tuple[str, str, Any]]:
         """Return label, property and value that an unseen node has not, or only as a node of its own in this graph."""
@@ -151,7 +154,7 @@ class PossibleGraph:
         # The hues of A nodes were listed, and "red" is none of them.
         for (label, name), listed in self.observed.listed_values().items():
             existing = {value_order(value) for value in listed}
-            for order in self._question_values.keys() - existing:
+            for order in self._question_values - existing:
                 excluded.add((label, name, order))
         return frozenset(excluded)
 
@@ -165,39 +168,39 @@ class PossibleGraph:
                 labels.add(str(value))
         return labels - self.observed.complete_labels
 
-    def _is_complete(self, key: str) -> bool:
-        parts = self._shown_parts.get(key, set())
-        both = {RelationshipPart(None, "outgoing"), RelationshipPart(None, "incoming")}
-        return RelationshipPart() in parts or both <= parts
-
     def _is_closed(self, kind: str, key: str) -> bool:
         return any(group.kind == kind and key in group.keys for group in self.closed)
 
     def _add_seen_node(self, node: Node) -> None:
-        labels = node.labels
-        has_all_labels = node.key in self.observed.whole_labels or (self.observed.has_one_label_each and labels)
-        if not has_all_labels:
-            labels = tuple(sorted({*labels, *self._open_labels}))
-        elif not labels:
-            labels = ("",)
-
-        properties: Mapping[str, Any] = node.properties
-        is_read = node.key in self.observed.whole_properties or self._is_closed("read", node.key)
-        if any(not isinstance(value, SCALARS) for value in properties.values()):
-            is_read = False
-            properties = {name: value for name, value in properties.items() if isinstance(value, SCALARS)}
+        labels = self._possible_labels(node)
+        # Lists are left out, as in the observed graph: such a property counts as one that was not read.
+        scalars = {name: value for name, value in node.properties.items() if isinstance(value, SCALARS)}
+        has_lists = len(scalars) < len(node.properties)
+        was_read = node.key in self.observed.whole_properties or self._is_closed("read", node.key)
+        is_read = was_read and not has_lists
+        properties: Mapping[str, Any] = scalars
         if not is_read:
-            properties = PartlyKnown(properties, self._excluded)
+            properties = PartlyKnown(scalars, self._excluded)
 
         parts = frozenset(self._shown_parts.get(node.key, ()))
         if self._is_closed("walked", node.key):
             parts |= {RelationshipPart()}
         # Two nodes of which the same is known are alike, unless the question names one of them.
-        look = (labels, parts, is_read, str(sorted(dict(properties).items())))
+        alike = None
         is_in_question = value_order(node.key) in self._question_values
-        self._nodes.append(_PossibleNode(node.key, labels, properties, parts, None if is_in_question else look))
+        if not is_in_question:
+            alike = (labels, parts, is_read, str(sorted(scalars.items())))
+        self._nodes.append(_PossibleNode(node.key, labels, properties, parts, alike))
         if not is_read:
-            self._add_with_values(node.key, labels, dict(properties), parts)
+            self._add_with_values(node.key, labels, scalars, parts)
+
+    def _possible_labels(self, node: Node) -> tuple[str, ...]:
+        """Return the labels that a seen node may have, "" for none."""
+        if node.key in self.observed.whole_labels:
+            return node.labels or ("",)
+        if self.observed.has_one_label_each and node.labels:
+            return node.labels
+        return tuple(sorted({*node.labels, *self._open_labels}))
 
     def _add_unseen_nodes(self, label: str) -> None:
         """Add nodes with a label that no result shows."""
@@ -227,21 +230,29 @@ class PossibleGraph:
     ) -> None:
         """Add a node once more for each looked-up value that it may have although no result shows it.
 
-        It may have the value if the look-up showed relationships only: it then has none of those. (A node that may lack
-        the label of the look-up is in the graph without the value, too.)
+        get_all_nearest_neighbors(label: A, property_name: hue, property_value: red, direction: outgoing)    → no rows
+
+        There may be a red A node: it has no outgoing relationships. So an A node of unknown hue is in the graph twice,
+        as a node that is not red and may have outgoing relationships, and as a red one that has none. If it is known
+        to have one, it is not red. Had get_node_by_property been called with this hue, all red nodes would be known.
+
+        (A node that may lack the label A may be red and have them; the first of the two stands for it.)
         """
-        values: dict[tuple[str, str, Any], list[LookUp]] = {}
+        look_ups_by_value: dict[tuple[str, str, Any], list[LookUp]] = {}
         for one in self._look_ups:
             if one.property not in known and one.label in labels:
-                values.setdefault((one.label, one.property, value_order(one.value)), []).append(one)
-        for number, ((_, name, _), look_ups) in enumerate(values.items()):
-            shows_nodes = any(one.part is None for one in look_ups)
-            if shows_nodes:
+                value = (one.label, one.property, value_order(one.value))
+                look_ups_by_value.setdefault(value, []).append(one)
+
+        for number, look_ups in enumerate(look_ups_by_value.values()):
+            showed_nodes = any(one.part is None for one in look_ups)
+            if showed_nodes:
                 continue
             shown_parts = frozenset(one.part for one in look_ups if one.part is not None)
             if self._has_relationship_of(key, shown_parts):
                 continue  # the look-up would have shown it
-            properties = PartlyKnown({**known, name: look_ups[0].value}, self._excluded)
+            first = look_ups[0]
+            properties = PartlyKnown({**known, first.property: first.value}, self._excluded)
             variant = f"{_UNSEEN}{key}{_UNSEEN}{number}"
             self._nodes.append(_PossibleNode(variant, labels, properties, parts | shown_parts, variant_of=key))
 
@@ -262,25 +273,27 @@ class PossibleGraph:
         nodes = self._different_nodes(related)
         possible: set[tuple[str, str, str]] = set()
         for source_label, type_, target_label in self._pairs:
-            sources = [node.key for node in nodes if source_label in node.labels and node.is_open(type_, "outgoing")]
-            targets = [node.key for node in nodes if target_label in node.labels and node.is_open(type_, "incoming")]
+            sources = [node.key for node in nodes if node.may_be_end(source_label, type_, "outgoing")]
+            targets = [node.key for node in nodes if node.may_be_end(target_label, type_, "incoming")]
             if len(possible) + len(sources) * len(targets) > _MOST_POSSIBLE / _COPIES:
                 return None
-            possible.update(product(sources, (type_,), targets))
+            possible.update(product(sources, [type_], targets))
         for source, type_, target in possible:
-            relationships += [Relationship(type_, source, target, PartlyKnown({})) for _ in range(_COPIES)]
+            for _ in range(_COPIES):
+                relationships.append(Relationship(type_, source, target, PartlyKnown({})))
         return relationships
 
     def _seen_relationships(self) -> list[Relationship]:
         """Return the observed relationships, also of the nodes as they may be."""
-        variants: dict[str, list[str]] = {}
+        forms: dict[str, list[str]] = {key: [key] for key in self.observed.nodes}
+        """Key of a node → keys of this node and of its variants."""
         for node in self._nodes:
             if node.variant_of is not None:
-                variants.setdefault(node.variant_of, []).append(node.key)
+                forms.setdefault(node.variant_of, []).append(node.key)
         relationships = []
         for link in self.observed.graph().relationships():
-            for source in (link.source, *variants.get(link.source, ())):
-                for target in (link.target, *variants.get(link.target, ())):
+            for source in forms[link.source]:
+                for target in forms[link.target]:
                     relationships.append(Relationship(link.type, source, target, link.properties))
         return relationships
 

@@ -250,8 +250,10 @@ def _arguments(text: str) -> Any:
 
 def _plain_comparison(answer: Any, target: Any) -> StateTable:
     if not isinstance(target, list):
-        has_either = answer is not None or target is not None
-        return StateTable(("answer", "target"), (("", answer, target),) if has_either else ())
+        rows: tuple[tuple[Any, ...], ...] = ()
+        if answer is not None or target is not None:
+            rows = (("", answer, target),)
+        return StateTable(("answer", "target"), rows)
 
     items = answer
     if not isinstance(answer, list):

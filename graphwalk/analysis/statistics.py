@@ -1,8 +1,8 @@
 """Intervals and tests for tasks that share graphs; docs/statistics.md has formulas, sources and coverage.
 
 Data frames have a row per episode or task, with the columns `graph`, `task_id` and `question`, those of `by` (the names
-of a player, a group or a pair), and measures, null where unknown. The cluster is the graph, or the question if all
-tasks of a player are on one graph. Repeats of a task are averaged first, so that a task counts once.
+of a contestant, a group or a pair), and measures, null where unknown. The cluster is the graph, or the question if all
+tasks of a contestant are on one graph. Repeats of a task are averaged first, so that a task counts once.
 """
 
 from collections.abc import Sequence
@@ -141,10 +141,10 @@ def _with_reasons(means: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
     return means.drop("t", "half", "largest_sum", "typical_size")
 
 
-def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:
-    """Compare pairs of players on identical tasks; `seed` is for drawn sign flips.
+def compare_pairs(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *, seed: int) -> pl.DataFrame:
+    """Compare pairs of contestants on identical tasks; `seed` is for drawn sign flips.
 
-    `tasks` has a `model` and a `setting`, `pairs` those of the first and the second player. Return what
+    `tasks` has a `model` and a `setting`, `pairs` those of the first and the second contestant. Return what
     `estimate_means` does for first − second, with `p_value` and `p_exact` of `sign_flips` (no p below two clusters, 1
     if no task differs), the means `first_mean` and `second_mean` on the same tasks, and the tasks `first_better`,
     `second_better` and `equal`. Pairs without a common task are left out.
@@ -154,7 +154,7 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
     difference = pl.col("difference")
     differences = subtract(tasks, pairs, measures)
 
-    # A line for each task and measure, with the difference and the value of the first player.
+    # A line for each task and measure, with the difference and the value of the first contestant.
     long = differences.unpivot(measures, index=by, variable_name="measure", value_name="difference")
     firsts = differences.unpivot([f"{name} of first" for name in measures], value_name="first")
     better = (
@@ -179,27 +179,31 @@ def compare(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str], *
 
 
 def subtract(tasks: pl.DataFrame, pairs: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
-    """Subtract the second player of each pair from the first on their common tasks; null if either is unknown.
+    """Subtract the second contestant of each pair from the first on their common tasks; null if either is unknown.
 
     The values of the first are in the columns `MEASURE of first`.
     """
     first = tasks.rename({"model": "first_model", "setting": "first_setting"})
     second = tasks.rename({"model": "second_model", "setting": "second_setting"})
-    both = pairs.join(first, on=["first_model", "first_setting"], maintain_order="left_right").join(
-        second, on=["second_model", "second_setting", "graph", "task_id"], suffix=" of second", maintain_order="left"
-    )
-    differences = [pl.col(measure) - pl.col(f"{measure} of second") for measure in measures]
-    firsts = [pl.col(measure).alias(f"{measure} of first") for measure in measures]
-    names = [*pairs.columns, "graph", "task_id", "question"]
-    return both.select(pl.col(names), *differences, *firsts)
+    both = pairs.join(first, on=["first_model", "first_setting"], maintain_order="left_right")
+    # Where both have a column of this name, that of the second contestant becomes "accuracy of second".
+    same_task = ["second_model", "second_setting", "graph", "task_id"]
+    both = both.join(second, on=same_task, suffix=" of second", maintain_order="left")
+
+    columns = [pl.col(pairs.columns), pl.col("graph", "task_id", "question")]
+    for measure in measures:
+        columns.append(pl.col(measure) - pl.col(f"{measure} of second"))
+    for measure in measures:
+        columns.append(pl.col(measure).alias(f"{measure} of first"))
+    return both.select(columns)
 
 
 def sign_flips(differences: pl.DataFrame, by: Sequence[str], measures: Sequence[str], *, seed: int) -> pl.DataFrame:
-    """Test per measure, two-sided, that neither player is better.
+    """Test per measure, two-sided, that neither contestant is better.
 
     Return the mid-p-value `p_value` of each pair and measure, and in `p_exact` whether all assignments are counted. If
-    both players are equally good, the difference on each graph, or on each question of one graph, could as well have
-    the other sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961).
+    both are equally good, the difference on each graph, or on each question of one graph, could as well have the other
+    sign. Assignments with a difference equal to the observed one count by half (H. O. Lancaster, 1961).
     """
     index = [*by, "measure"]
     rows = []

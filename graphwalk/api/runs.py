@@ -19,7 +19,7 @@ from graphwalk.runs.experiment import load_experiment
 from graphwalk.runs.folder import NewRun, RunFolder
 from graphwalk.runs.play import play_task, resume_run, start_run
 from graphwalk.runs.progress import Progress, run_progress
-from graphwalk.runs.record import Result, episode_row
+from graphwalk.runs.record import EpisodeKey, Result, episode_row
 from graphwalk.runs.resolve import resolve
 from graphwalk.stores.open import AnyGraph, graph_in_memory
 from graphwalk.suites.questions.make_tasks import tasks_on
@@ -105,16 +105,17 @@ class Run:
         """
         fields = score_fields(self._folder)
         rows = [episode_row(result, fields) for result in self.results()]
-        missing: dict[str, Any] = {}
+        # Graphs from a file have other facts than generated ones. A dictionary without values keeps the order of names.
+        all_names: dict[str, None] = {}
         for row in rows:
-            missing |= dict.fromkeys(row)  # None for each name that a row has, in the order of the first one
-        return [{**missing, **row} for row in rows]
+            all_names.update(dict.fromkeys(row))
+        return [{name: row.get(name) for name in all_names} for row in rows]
 
     def to_polars(self) -> "polars.DataFrame":
         """Return `records()` as a data frame of polars; lists and maps are JSON, values of several types text."""
-        from graphwalk.analysis.exports.tables import frame_of
+        from graphwalk.analysis.exports.tables import data_frame
 
-        return frame_of(self.records())
+        return data_frame(self.records())
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Return `to_polars()` as a data frame of pandas. Raise ConfigError if pandas is not installed."""
@@ -122,11 +123,15 @@ class Run:
             import pandas
         except ModuleNotFoundError as error:
             raise ConfigError("to_pandas needs pandas", hint="pip install pandas, or use to_polars()") from error
+        # Not polars' own `to_pandas`, which needs pyarrow.
         return pandas.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def results(self) -> Iterator[Result]:
         """Yield every episode with its turns and explanations; of a repeated episode, the last result."""
-        last = {result.key: result for result in map(Result.from_dict, explained(self._folder))}
+        last: dict[EpisodeKey, Result] = {}
+        for record in explained(self._folder):
+            result = Result.from_dict(record)
+            last[result.key] = result
         return iter(last.values())
 
     def report(self, *, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
@@ -155,7 +160,7 @@ class Run:
         return write[form](report)
 
     def compare(self, *others: "Run | str | Path", **options: Any) -> dict[str, Any]:
-        """Compare the players of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
+        """Compare the contestants of this run, and of other runs of the same tasks: see `graphwalk.compare`."""
         return compare(self, *others, **options)
 
     def plot(self, name: str = "accuracy-by-model", *, names: Mapping[str, str] = MappingProxyType({})) -> "Figure":
@@ -170,6 +175,7 @@ class Run:
         plots = {plot.name: plot for plot in plots_of(report_of(self._folder, names=names))}
         if name not in plots:
             raise ConfigError(f"this run has no plot {name!r}", hint=f"one of: {', '.join(plots) or 'none yet'}")
+        # The figure is drawn then; the style, which ends here, is no longer needed.
         with canvas_of(plots[name], "path") as figure:
             return figure
 
@@ -267,6 +273,7 @@ async def arun(
     resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), variables, objects=objects)
     if resolved.config.reference is not None:
         check_reference(resolved.suite, resolved.config.reference)
+    # Only now: an experiment that cannot be played leaves no folder.
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     with _progress(on_result) as progress:
         await start_run(resolved, new, progress)
@@ -303,7 +310,9 @@ def compare(
     from graphwalk.analysis.report.formats import to_json
 
     paths = [run.path if isinstance(run, Run) else Path(run) for run in runs]
-    return dict(json.loads(to_json(compare_runs(paths, models=models, settings=settings, names=names))))
+    comparison = compare_runs(paths, models=models, settings=settings, names=names)
+    # By way of JSON: what the command prints and what Python gets can never differ.
+    return dict(json.loads(to_json(comparison)))
 
 
 def _progress(on_result: OnResult | None) -> AbstractContextManager[Progress]:

@@ -76,6 +76,7 @@ def ask(
             try:
                 async for line in _questions(question):
                     if not no_log:
+                        # Made with the first question: a dialogue that ends without one leaves no folder.
                         folder = folder or ConversationFolder(out, source, agent)
                         teller.log = folder.folder
                         folder.begin(line)
@@ -93,6 +94,7 @@ def ask(
     try:
         run_async(talk(), "stopping")
     finally:
+        # Also after Ctrl-C, when the answers so far are in it.
         if teller.log is not None and not json:
             print_message(f"run folder: {teller.log.path}   (graphwalk view {teller.log.quoted})")
     if teller.exit_code:

@@ -37,6 +37,7 @@ def up(
     print_data(f"Neo4j {started.version} is running at bolt://127.0.0.1:{local_port(variables)}")
     address = variables.get("NEO4J_URI")
     if address:
+        # The address may contain a password: bolt://neo4j:secret@db.example.org
         elsewhere = variables.secrets.redact(address)
         print_message(f"NEO4J_URI is set to {elsewhere} and takes precedence; unset it to use this server")
     print_message("try it:  graphwalk run quickstart --store neo4j")
@@ -66,6 +67,7 @@ def down(
         print_data("nothing to stop: `graphwalk db up` has started no Neo4j here")
     port = local_port(variables)
     if answers_bolt(port):
+        # One that the user started, for example: it is not ours to stop.
         print_message(f"a Neo4j still answers at bolt://127.0.0.1:{port}: `graphwalk db up` did not start it")
 
 

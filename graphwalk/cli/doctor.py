@@ -46,6 +46,7 @@ def _checks(variables: Variables) -> Iterator[tuple[str, str, str]]:
     yield "ok", "python", sys.version.split()[0]
     yield _check("embedded store", _use_embedded_store())
 
+    # As for every command: NEO4J_URI takes precedence over the server of `graphwalk db up`.
     address = variables.get("NEO4J_URI")
     server = local_server(variables)
     if address is None and server is not None:
@@ -116,6 +117,7 @@ def _print_capabilities(model: str, overrides: Sequence[str]) -> bool:
 
     results = run_async(check())
     print_columns((result.status, result.name, result.detail) for result in results)
+    # The other checks follow only if the first one, a text, got a reply.
     if len(results) == 1:
         print_message("no reply; other checks were skipped")
     return all(result.status != "failed" for result in results)

@@ -81,11 +81,11 @@ def _block(part: RenderableType) -> Padding:
 def _title(result: Result) -> Text:
     """Return one line: `0-node_count  scripted/expert, tools, repeat 1  correct`."""
     key = result.key
-    player = f"{one_line(key.model)}, {one_line(key.setting)}"
+    contestant = f"{one_line(key.model)}, {one_line(key.setting)}"
     if key.repeat:
-        player += f", repeat {key.repeat}"
+        contestant += f", repeat {key.repeat}"
     verdict, colour = _verdict(result.score, result.exit_status)
-    return Text.assemble((one_line(key.task_id), "bold"), f"  {player}  ", (verdict, colour))
+    return Text.assemble((one_line(key.task_id), "bold"), f"  {contestant}  ", (verdict, colour))
 
 
 def _verdict(score: Mapping[str, Any] | None, exit_status: object) -> tuple[str, str]:

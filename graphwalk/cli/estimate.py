@@ -19,14 +19,22 @@ def print_setup(experiment: "ResolvedExperiment", as_json: bool) -> None:
     with progress_bar("expert plays") as done:
         solved = run_async(check_setup(experiment, windows, done))
     if as_json:
-        # {"tools": 0.9583, "prompt": null}
-        shares = {setting: share and share[0] / share[1] for setting, share in solved.items()}
+        # {"tools": 0.9583, "no_tools": null}
+        shares: dict[str, float | None] = {}
+        for setting, right_of_tasks in solved.items():
+            shares[setting] = None
+            if right_of_tasks is not None:
+                right, tasks = right_of_tasks
+                shares[setting] = right / tasks
         print_data(json.dumps({"experiment": experiment.config.name, "expert": shares}, indent=2))
         return
     for note in window_notes(windows):
         print_data(note)
-    for setting, share in solved.items():
-        words = "not known: no scripted agent plays it" if share is None else f"{share[0]} of {share[1]} tasks"
+    for setting, right_of_tasks in solved.items():
+        words = "not known: no scripted agent plays it"
+        if right_of_tasks is not None:
+            right, tasks = right_of_tasks
+            words = f"{right} of {tasks} tasks"
         print_data(f"Expert under this setup, {setting}: {words}")
 
 

@@ -103,12 +103,12 @@ def dataset(
 
     The folder has Parquet files of tasks and graphs, and a card; datasets.load_dataset reads it.
     """
-    from graphwalk.analysis.exports.dataset import FLAGS, TEST, TRAIN, export_dataset
+    from graphwalk.analysis.exports.dataset import FIXED_FIELDS, TEST, TRAIN, export_dataset
     from graphwalk.runs.experiment import load_experiment
 
-    experiments = {TEST: load_experiment(experiment, override or (), FLAGS)}
+    experiments = {TEST: load_experiment(experiment, override or (), FIXED_FIELDS)}
     if train is not None:
-        experiments[TRAIN] = load_experiment(train, override or (), FLAGS)
+        experiments[TRAIN] = load_experiment(train, override or (), FIXED_FIELDS)
     with progress_bar("making tasks"):
         tables = run_async(export_dataset(experiments, out, read_variables(), licence))
     for table in tables:

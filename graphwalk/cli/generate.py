@@ -33,9 +33,10 @@ def twin(
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.stores.open import graph_in_memory
 
-    graph_format(out)
+    graph_format(out)  # a wrong ending is an error before the graph is read
     source = options.chosen_source(graph, database, reading=reading)
     copy = make_anonymised_copy(run_async(graph_in_memory(source, read_variables())), seed)
+    # The mapping first: a copy without one cannot be mapped back, and would be of no use.
     save_mapping(copy, mapping)
     save_graph(copy.graph, out)
     print_size(copy.graph)
@@ -68,18 +69,27 @@ def graph(
     from graphwalk.graphs.generate import GraphSpec, generate_graph
     from graphwalk.runs.experiment import parse_override
 
-    fields = {
-        **{"preset": preset, "nodes": nodes, "labels": labels, "relationship_types": relationship_types},
-        **{"properties": properties, "values": values, "mean_degree": mean_degree},
+    options_of_spec = {
+        "preset": preset,
+        "nodes": nodes,
+        "labels": labels,
+        "relationship_types": relationship_types,
+        "properties": properties,
+        "values": values,
+        "mean_degree": mean_degree,
     }
-    fields = {name: value for name, value in fields.items() if value is not None}
-    spec = validate(GraphSpec, {**fields, **dict(map(parse_override, override or ()))}, "generate graph")
+    # What is not given is left to the preset.
+    fields: dict[str, Any] = {name: value for name, value in options_of_spec.items() if value is not None}
+    for text in override or ():
+        name, value = parse_override(text)  # -o density=0.2
+        fields[name] = value
+    spec = validate(GraphSpec, fields, "generate graph")
     if count > 1 or (out is not None and out.suffix.lower() == LINES):
         rows = (json_document(generate_graph(spec, seed, number)) for number in range(index, index + count))
         _write(rows, out or Path("graphs"), "graph", count)
         return
     if out is not None:
-        graph_format(out)
+        graph_format(out)  # a wrong ending is an error now, not after a minute of generating
     with progress_bar("generating"):
         property_graph = generate_graph(spec, seed, index)
         if out is not None:
@@ -172,13 +182,15 @@ def traces(
     from graphwalk.runs.experiment import load_experiment
     from graphwalk.training.traces import TraceOptions, manifest_path, write_traces
 
+    # An experiment that was written for a run may name a database, an extractor and a limit; none is of use here.
     fields: dict[str, Any] = {
         "models": model or ["scripted/expert"],
         "store": "embedded",
         "extractor": None,
         "limit": None,
     }
-    fields |= {} if seed is None else {"seed": seed}
+    if seed is not None:
+        fields["seed"] = seed
     config = load_experiment(experiment, override or (), fields, graphs=graphs)
     number = write_traces(config, TraceOptions(True, grounded, (), protocol), out, not_in)
     print_message(f"{counted(number, 'row')} written to {out}, and {manifest_path(out)}")

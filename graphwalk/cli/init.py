@@ -26,10 +26,11 @@ def init(
     """
     from graphwalk.config.resources import data_path
 
-    packages = {kind: name for kind, name in {"suite": suite, "store": store, "backend": backend}.items() if name}
-    if len(packages) > 1:
+    names = {"suite": suite, "store": store, "backend": backend}
+    chosen = [(kind, name) for kind, name in names.items() if name]
+    if len(chosen) > 1:
         raise typer.BadParameter("choose one of --suite, --store, --backend")
-    kind, name = next(iter(packages.items()), ("experiment", ""))
+    kind, name = chosen[0] if chosen else ("experiment", "")
     if name and not (name.isidentifier() and name.islower()):
         raise typer.BadParameter(
             f"--{kind} {name!r}: expected a name of small letters, digits and _, as of a Python module"
@@ -45,7 +46,10 @@ def init(
     if any(folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
     root = data_path("examples") / kind
-    for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+    for path in sorted(root.rglob("*")):
+        # An example that was run has left bytecode.
+        if not path.is_file() or path.suffix == ".pyc":
+            continue
         text = path.read_text(encoding="utf-8")
         place = str(path.relative_to(root))
         if name:

@@ -49,7 +49,10 @@ def questions(name: NameOrFile = None) -> None:
         _list_questions()
         return
     shipped = shipped_files()
-    kind = load_kind(shipped[name]) if name in shipped else choose_kinds([name])[0]
+    if name in shipped:
+        kind = load_kind(shipped[name])
+    else:
+        (kind,) = choose_kinds([name])  # of a file, or of another package
     print_data(kind.file.text.rstrip())
     if kind.python is None:
         print_message(
@@ -59,7 +62,7 @@ def questions(name: NameOrFile = None) -> None:
 
 def _list_questions() -> None:
     """Print the kinds that can be read, and below them what is wrong with the other files."""
-    from graphwalk.suites.questions.catalogue import in_order, load_kind, shipped_files
+    from graphwalk.suites.questions.catalogue import kinds_in_order, load_kind, shipped_files
 
     kinds = []
     mistakes = []
@@ -68,7 +71,7 @@ def _list_questions() -> None:
             kinds.append(load_kind(path))
         except ConfigError as error:
             mistakes.append(error)
-    print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in in_order(kinds))
+    print_columns((kind.name, kind.category, ", ".join(kind.answer_fields)) for kind in kinds_in_order(kinds))
     for mistake in mistakes:
         show_error(mistake)
     if mistakes:

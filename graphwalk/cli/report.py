@@ -111,11 +111,20 @@ def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
     """
     from graphwalk.analysis.report.report import report_of
 
-    # Records as they are have no explanations.
-    report = report_of(run) if json else report_of(run, run.records())
-    _print(report, "json" if json else "terminal", tables=OVERVIEW)
-    accuracies = [row.figure("accuracy") for row in report.rows]
-    return min((accuracy for accuracy in accuracies if accuracy is not None), default=None)
+    if json:
+        report = report_of(run)
+        _print(report, "json")
+    else:
+        # The results as they are logged have no explanations.
+        report = report_of(run, run.records())
+        _print(report, "terminal", tables=OVERVIEW)
+
+    accuracies = []
+    for row in report.rows:
+        accuracy = row.figure("accuracy")
+        if accuracy is not None:
+            accuracies.append(accuracy)
+    return min(accuracies, default=None)
 
 
 def _print(report: "Printed", format: str, *, tables: int | None = None, with_notes: bool = False) -> None:

@@ -114,6 +114,7 @@ def run(
     own_graph = None
     if graph is not None or reading:
         own_graph = options.chosen_source(graph, reading=reading)
+        # The experiment may name Neo4j for graphs of its own.
         store = store or "embedded"
     fields = {
         "models": model or None,
@@ -140,6 +141,7 @@ def run(
         return
     if not config.models and not variables.get(MODEL_VARIABLE):
         print_message("No model given: running scripted agents. Run a model with:  --model openai/gpt-4.1-mini")
+    # Only now: an experiment that cannot be played leaves no folder.
     new = NewRun.make(config.name, out)
     summary = _play(new.folder, partial(start_run, experiment, new), on)
     _conclude(new.folder, summary, fail_under, json)
@@ -211,6 +213,7 @@ def _play(folder: "RunFolder", work: "Work", on: Literal["ray"] | None) -> "RunS
 
 def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
     """Print the report of a run, and exit with its code."""
+    # The report comes first, also of a run that stopped early: what was played is worth reading.
     lowest = print_overview(folder, json=json)
     print_message(
         f"run folder: {folder.path}   (why answers are wrong, and all tables: graphwalk report {folder.quoted})"

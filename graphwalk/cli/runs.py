@@ -56,6 +56,7 @@ def verify(
         for name, check in verification.checks.items():
             unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
             print_data(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}")
+    # Raised only now: the table says how far the comparison came.
     if verification.error is not None:
         raise verification.error
     print_message(f"verified: no difference; results sha256 {run.results_digest()}")

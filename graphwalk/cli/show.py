@@ -71,7 +71,9 @@ def show(
     wanted = _Wanted(wrong, cause, unproven)
     records = {}
     causes = set()
-    for record in explained(folder) if wanted.needs_explanations else folder.records():
+    # Explaining takes seconds; most lists need none of it.
+    recorded = explained(folder) if wanted.needs_explanations else folder.records()
+    for record in recorded:
         causes.add((record["score"] or {}).get("error_class"))
         if wanted.fits(record):
             listed = {name: record[name] for name in LISTED}
@@ -105,7 +107,9 @@ def show(
 def _matching_ids(task: str, keys: "Sequence[EpisodeKey]") -> list[str]:
     """Return the task id `task`, else the ids that contain it. Raise ConfigError without any."""
     ids = sorted({key.task_id for key in keys})
-    matching = [task] if task in ids else [id_ for id_ in ids if task in id_]
+    if task in ids:
+        return [task]
+    matching = [id_ for id_ in ids if task in id_]
     if not matching:
         raise ConfigError(f"no task {task}", hint=f"a task of this run: {', '.join(ids[:_MOST_NAMED])}, …")
     return matching

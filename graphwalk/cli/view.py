@@ -36,8 +36,10 @@ def view(
 
     opened = []
     for place in places:
+        # A folder of runs, else a run.
         paths = [run.path for run in list_runs(place) if run.state != "unreadable"]
-        opened += [RunFolder.open(path, conversations=True) for path in paths or [place]]
+        for path in paths or [place]:
+            opened.append(RunFolder.open(path, conversations=True))
     names = names_in(name)
     configs = {folder.path: folder.read_manifest()["config"] for folder in opened if not folder.is_conversation}
     check_model_names(names, list(configs.values()))

@@ -79,7 +79,7 @@ class AgentConfig(Strict):
         """Return False if the model may call only one tool in a turn, None for the default of its server."""
         if self.max_calls_per_turn == 1:
             return False
-        return None
+        return None  # not True: some servers refuse the field
 
     @property
     def query_seconds(self) -> float:

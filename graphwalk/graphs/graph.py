@@ -283,8 +283,9 @@ def identity(value: Value) -> Any:
     """Return a key that tells values apart: in Python True, 1 and 1.0 are equal, and NaN is not equal to itself."""
     if value.__class__ is tuple:
         return (tuple, *[identity(item) for item in value])
-    is_nan = value != value
-    return (value.__class__, "NaN" if is_nan else value)
+    if value != value:
+        return (value.__class__, "NaN")
+    return (value.__class__, value)
 
 
 def property_rows(columns: Mapping[str, PropertyColumn], positions: NDArray[np.int64]) -> list[dict[str, Value]]:

@@ -85,7 +85,7 @@ def list_providers() -> dict[str, str]:
     for name in PROVIDERS.names():
         if name not in SERVERS:
             providers[name] = f"from {PROVIDERS.origin(name)}"
-    providers[SCRIPTED] = "players that ship with GraphWalk: scripted/expert, scripted/random, …"
+    providers[SCRIPTED] = "agents that ship with GraphWalk: scripted/expert, scripted/random, …"
     return providers
 
 

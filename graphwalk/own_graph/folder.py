@@ -50,6 +50,7 @@ class ConversationFolder:
             },
             "fingerprint": {"episodes": len(self._questions), "graphs": [source]},
         }
+        # Secrets are looked for in the text: any field may have one, and the questions, too.
         self.folder.write_manifest(json.loads(self._agent.variables.secrets.redact_certain(json.dumps(manifest))))
 
     def add(self, answer: Answer) -> None:

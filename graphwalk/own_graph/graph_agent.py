@@ -192,14 +192,15 @@ class GraphAgent:
         for exchange in earlier:
             messages += [Message("user", exchange.question), Message("assistant", exchange.answer or "(no answer)")]
         messages.append(Message("user", question))
+        # Of this question; those before it have had their own time.
         deadline = asyncio.get_running_loop().time() + self.config.limits.episode_seconds
         start = self.episode.start.with_messages(messages)
         try:
             episode = replace(self.episode, start=start, deadline=deadline)
             trajectory = await run_episode(episode, self.variables.callbacks)
         except GraphwalkError:
-            raise
-        except Exception as error:
+            raise  # a failure that has a message of its own
+        except Exception as error:  # a model object of the caller may raise anything
             _LOGGER.error("unexpected error in an answer", exc_info=error)
             cause = f"unexpected error: {type(error).__name__}: {error}"
             trajectory = Trajectory(start.prompt.messages, (), ExitStatus.MODEL_ERROR, cause)

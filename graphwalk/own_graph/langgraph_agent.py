@@ -154,14 +154,19 @@ def conversation_of(start: Conversation, messages: "Sequence[BaseMessage]") -> C
 
     A tool result before the first reply has no call and is left out: servers refuse it.
     """
-    # system, human | ai, tool, tool | ai, human | ai: three turns after two messages of the prompt
+    # system, human | ai, tool, tool | ai, human | ai: three turns after two messages of the prompt.
+    # Here `starts` is [2, 5, 7, 8]: where each turn starts, and the end.
     starts = [number for number, message in enumerate(messages) if message.type == "ai"]
-    leading = messages[: starts[0]] if starts else messages
-    texts = [from_langchain(message) for message in leading if message.type != "tool"]
+    starts.append(len(messages))
+
+    prompt = []
+    for message in messages[: starts[0]]:
+        if message.type != "tool":
+            prompt.append(from_langchain(message))
     turns = []
-    for begin, end in pairwise([*starts, len(messages)]):
+    for begin, end in pairwise(starts):
         turns.append(_turn(messages[begin], messages[begin + 1 : end]))
-    return start.with_messages(texts).continued(turns)
+    return start.with_messages(prompt).continued(turns)
 
 
 def _turn(message: "BaseMessage", after: "Sequence[BaseMessage]") -> Turn:

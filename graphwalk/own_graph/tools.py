@@ -37,7 +37,8 @@ class OpenAITools:
         arguments = wire["function"]["arguments"]
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)  # some servers send an object
         tool_call = ToolCall.of_model(wire["id"], wire["function"]["name"], text)
-        return {"role": "tool", "tool_call_id": tool_call.id, "content": (await self._call(tool_call)).content}
+        result = await self._call(tool_call)
+        return {"role": "tool", "tool_call_id": tool_call.id, "content": result.content}
 
     run = blocking(arun)
 
@@ -52,7 +53,8 @@ def openai_tools(store: AnyGraph, **agent: Any) -> OpenAITools:
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
         messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
     """
-    opened, config = open_store(store), ask_config(agent).agent
+    opened = open_store(store)
+    config = ask_config(agent).agent
     toolbox = toolbox_over(opened.inner, opened.schema(config.schema_samples), config)
 
     def run(call: ToolCall) -> Coroutine[Any, Any, ToolResult]:
@@ -72,13 +74,15 @@ def langchain_tools(store: AnyGraph, **agent: Any) -> "list[StructuredTool]":
     """
     from langchain_core.tools import StructuredTool, ToolException
 
-    opened, config = open_store(store), ask_config(agent).agent
+    opened = open_store(store)
+    config = ask_config(agent).agent
     toolbox = toolbox_over(opened.inner, opened.schema(config.schema_samples), config)
 
     async def run_call(name: str, arguments: Mapping[str, Any]) -> tuple[str, Any]:
         call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
         result = await answer_call(toolbox, call, config)
         if result.error is not None:
+            # LangChain makes a ToolMessage with the status "error" of it, see handle_tool_error.
             raise ToolException(result.content)
         return result.content, result.data
 

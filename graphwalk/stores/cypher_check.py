@@ -90,39 +90,50 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
     `procedures`: those that it may call.
     """
     tokens = _complete_tokens(cypher)
-    padded = [_END, _END, _END, *tokens, _END]
+    # Each token of the query has three before it, as the bracket in apoc.load.json("…"), and two after it.
+    padded = [_END, _END, _END, *tokens, _END, _END]
     after_procedure = 0
     """The place behind the name of the last procedure."""
-    for place, token in enumerate(padded[3:-1], 3):
-        if token.text not in ("(", ";") and token.upper not in _REFUSED:
-            continue
-        namespace, dot, before, _, after = padded[place - 3 : place + 2]
+    for place, token in enumerate(tokens, 3):
         if token.text == ";":
             raise CypherNotAllowedError("syntax", ";", cypher, token.at, "there is one query only")
-        # date.truncate(…), apoc.load.json(…)
-        if token.text == "(":
-            is_in_namespace = dot.text == "." and place != after_procedure
-            if is_in_namespace and namespace.name.lower() not in NAMESPACES:
-                name = f"{namespace.name}.{before.name}()"
-                reason = "functions of plug-ins cannot be called"
-                raise CypherNotAllowedError("not_offered", name, cypher, token.at, reason)
-            continue
-        if place > 3 and _is_name(dot, before, token, after):
-            continue
-        if token.upper == "CALL":
-            if after.text in ("{", "("):  # a subquery
-                continue
-            name, after_procedure = _procedure_at(padded, place + 1)
-            if name not in procedures:
-                reason = f"only {', '.join(sorted(procedures)) or 'no procedure'} may be called"
-                raise CypherNotAllowedError("not_offered", f"CALL {name}", cypher, token.at, reason)
-        elif token.upper in REACHES_OUT:
-            reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
-            raise CypherNotAllowedError("not_offered", token.upper, cypher, token.at, reason)
-        else:
-            reason = "it changes data, and this query only reads"
-            raise CypherNotAllowedError("write_refused", token.upper, cypher, token.at, reason)
+        if token.text == "(" and place != after_procedure:
+            _check_function(padded, place, cypher)
+        elif token.upper in _REFUSED and _may_begin_clause(padded, place):
+            if token.upper != "CALL":
+                raise _refused_clause(token, cypher)
+            is_subquery = padded[place + 1].text in ("{", "(")
+            if not is_subquery:
+                after_procedure = _check_procedure(padded, place, cypher, procedures)
     return tokens
+
+
+def _check_function(tokens: list[Token], bracket: int, cypher: str) -> None:
+    """Raise CypherNotAllowedError if a function of a plug-in is called: apoc.load.json(…), but not date.truncate(…)."""
+    namespace, dot, name = tokens[bracket - 3 : bracket]
+    if dot.text != "." or namespace.name.lower() in NAMESPACES:
+        return
+    function = f"{namespace.name}.{name.name}()"
+    reason = "functions of plug-ins cannot be called"
+    raise CypherNotAllowedError("not_offered", function, cypher, tokens[bracket].at, reason)
+
+
+def _check_procedure(tokens: list[Token], call: int, cypher: str, allowed: frozenset[str]) -> int:
+    """Return the place behind the procedure's name that follows CALL. Raise CypherNotAllowedError for another one."""
+    name, after = _procedure_at(tokens, call + 1)
+    if name not in allowed:
+        reason = f"only {', '.join(sorted(allowed))} may be called" if allowed else "no procedure may be called"
+        raise CypherNotAllowedError("not_offered", f"CALL {name}".rstrip(), cypher, tokens[call].at, reason)
+    return after
+
+
+def _refused_clause(token: Token, cypher: str) -> CypherNotAllowedError:
+    """Return the error for a clause that begins with this word."""
+    if token.upper in REACHES_OUT:
+        reason = "it reaches beyond the graph (for a variable or a column, choose another name)"
+        return CypherNotAllowedError("not_offered", token.upper, cypher, token.at, reason)
+    reason = "it changes data, and this query only reads"
+    return CypherNotAllowedError("write_refused", token.upper, cypher, token.at, reason)
 
 
 def _complete_tokens(cypher: str) -> list[Token]:
@@ -175,10 +186,17 @@ def check_model_query(query: str) -> list[Token]:
     return tokens
 
 
-def _is_name(dot: Token, before: Token, token: Token, after: Token) -> bool:
-    """Return True if no clause can begin with this token. `dot`: the token before the one before it."""
+def _may_begin_clause(tokens: list[Token], place: int) -> bool:
+    """Return True unless the token is a name, for its place or for the signs beside it."""
+    is_first = place == 3
+    if is_first:
+        return True
+    dot, before, token, after = tokens[place - 2 : place + 2]
+    # n.set, point().create, keys(n)[0].use
     if before.text == "." and (dot.kind in ("word", "quoted") or dot.text in (")", "]", "}")):
-        return True
+        return False
+    # (n:A&`SET`), RETURN n AS `SET`
     if token.kind == "quoted" and (before.text in _BEFORE_QUOTED or before.upper == "AS"):
-        return True
-    return after.text in _AFTER_NAMES or before.text in (":", "$")
+        return False
+    # (n:Set), $set; and WITH set, other: no clause begins so
+    return after.text not in _AFTER_NAMES and before.text not in (":", "$")

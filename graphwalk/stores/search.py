@@ -127,10 +127,14 @@ class SearchText:
 
 def best_rows(ranked: Sequence[tuple[Rank, Row]]) -> list[Row]:
     """Return one row per node with the column `match`, the best first; typing errors only if nothing is better."""
-    rows: dict[str, Row] = {}
+    # The first number of a rank is the position in MATCHES.
     without_errors = [(rank, row) for rank, row in ranked if rank[0] < TYPING_ERRORS]
-    for rank, row in sorted(without_errors or ranked, key=lambda pair: (pair[0], pair[1]["key"])):
-        rows.setdefault(row["key"], {**row, "match": MATCHES[rank[0]]})
+    best_first = sorted(without_errors or ranked, key=lambda pair: (pair[0], pair[1]["key"]))
+    rows: dict[str, Row] = {}
+    for rank, row in best_first:
+        key = row["key"]
+        if key not in rows:  # its best row, for it comes first
+            rows[key] = {**row, "match": MATCHES[rank[0]]}
     return list(rows.values())[:MOST_ROWS]
 
 

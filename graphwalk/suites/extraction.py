@@ -257,12 +257,14 @@ class _Reading(NamedTuple):
 def _extract(text: str, form: ReplyForm) -> Extraction:
     values, is_lossy = find_values(text)
     readings = [_Reading(value, _fit(value.value, form)) for value in values]
-    if form.prefix is None:
-        answers = [reading for reading in readings if reading.fit is not None]
-    else:
-        # Distances: [(0, 1, 4.0)]: the prefix, and the value where it ends
-        prefix_of = {match.end(): match.start() for match in form.prefix.finditer(text)}
-        answers = [reading for reading in readings if reading.fit is not None and reading.value.start in prefix_of]
+    answers = [reading for reading in readings if reading.fit is not None]
+    prefix_before: dict[int, int] = {}
+    """Place where a prefix ends, and its value begins → where the prefix begins."""
+    if form.prefix is not None:
+        # "Distances: [(0, 1, 4.0)]" gives 11 → 0
+        for match in form.prefix.finditer(text):
+            prefix_before[match.end()] = match.start()
+        answers = [reading for reading in answers if reading.value.start in prefix_before]
     if not answers:
         return Extraction()
 
@@ -272,10 +274,11 @@ def _extract(text: str, form: ReplyForm) -> Extraction:
     after = text[chosen.end :]
     stage = chosen.stage
     if form.prefix is not None:
-        other_text = text[: prefix_of[chosen.start]] + after
+        other_text = text[: prefix_before[chosen.start]] + after
         stage = "embedded" if other_text.strip() else "strict"
-        # Lists without a prefix, before the answer, are explanations.
-        readings = answers + [reading for reading in readings if reading.value.start > chosen.start]
+        # Lists without a prefix are explanations before the answer, and may be another answer after it.
+        later = [reading for reading in readings if reading.value.start > chosen.start]
+        readings = answers + later
 
     *_, sentence = _SENTENCE_END.split(before[-_SENTENCE:].rstrip("\n `"))
     has_words_after = any(character.isalnum() for character in _TAG.sub("", after))

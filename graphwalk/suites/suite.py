@@ -174,7 +174,7 @@ class ScriptedAgent(Generic[T]):
         return ScriptedModel(name, self.policy(task, setting, schema, random))
 
     def changed(self, change: Callable[[Policy, Random], Policy]) -> "ScriptedAgent[T]":
-        """Return the player with a policy changed by `flawed` or `varied` of graphwalk/suites/flawed.py."""
+        """Return the agent with a policy changed by `flawed` or `varied` of graphwalk/suites/flawed.py."""
 
         def policy(task: T, setting: str, schema: Schema | None, random: Random) -> Policy:
             return change(self.policy(task, setting, schema, random), random)

@@ -146,10 +146,12 @@ def _checked_entity(name: str, kind: str, schema: Schema) -> str:
 
 def _checked_property(name: str, kind: str, entity: str, schema: Schema) -> str:
     owner = schema.node(entity) if kind == "node" else schema.relationship(entity)
-    can_exist = len(name) <= _LONGEST_NAME and quotable(name) and is_storable(name)
-    if owner and owner.limited and can_exist:
-        return name  # the schema may lack it
-    names = [property_.name for property_ in owner.properties] if owner else []
+    names: list[str] = []
+    if owner is not None:
+        can_exist = len(name) <= _LONGEST_NAME and quotable(name) and is_storable(name)
+        if owner.limited and can_exist:
+            return name  # the schema may lack it
+        names = [property_.name for property_ in owner.properties]
     return _checked_name(name, names, "unknown_property", entity=f"{kind} {entity}")
 
 

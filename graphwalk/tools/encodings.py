@@ -31,9 +31,10 @@ def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str 
 
 def read_rows(text: str) -> list[Row] | None:
     """Return the rows of a tool result in any encoding; None for other text. Never raise."""
+    _, text_of_rows = split_notes(text)
     for encoding in ENCODINGS.values():
         try:
-            rows = encoding.read(split_notes(text)[1])
+            rows = encoding.read(text_of_rows)
         except (ValueError, TypeError, RecursionError, MemoryError):
             continue
         if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
@@ -93,6 +94,7 @@ def _from_compact(text: str) -> Any:
     table = json.loads(text)
     if not isinstance(table, list) or not all(isinstance(row, list) for row in table):
         raise ValueError(f"not rows: {text[:80]!r}")
+    # [["label", "year"], ["Film", 1999]]: the first list has the names
     return [dict(zip(table[0], row, strict=True)) for row in table[1:]]
 
 

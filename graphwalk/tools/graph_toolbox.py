@@ -199,6 +199,7 @@ class GraphToolbox:
             field = "empty" if reading.exists and tool.empty else "no_match"
             notes.append(tool.say(field, **{**self._switches, **names, **directions, **values}))
 
+        # A column goes with the switch of its name: the model sees no direction where directions are hidden.
         for column in SWITCHES:
             if not self._switches[column]:
                 for row in rows:
@@ -213,8 +214,10 @@ class GraphToolbox:
 
         visible, page_notes = page_of(rows, page, agent, total=reading.total)
         content = encode_result(visible, notes + page_notes, agent.encoding)
-        least = len(rows) + 1 if reading.total is None else reading.total
-        return ToolResult(call, content, rows=least, tried=tried or None, data=visible)
+        number = reading.total
+        if number is None:  # not counted, and more than these
+            number = len(rows) + 1
+        return ToolResult(call, content, rows=number, tried=tried or None, data=visible)
 
     async def _first_reading(
         self, tool: Tool, cypher: str, checked: CheckedArguments, directions: Mapping[str, str | None], page: int
@@ -223,11 +226,13 @@ class GraphToolbox:
         rows: list[Row] = []
         total: int | None = 0
         for values in _readings(checked.values):
+            # No node has a value that no database can store, as 2**70. Another reading may be there.
             if not all(is_storable(value) for value in values.values()):
                 continue
             rows, total = await self._store.first(
                 cypher, {**values, **directions}, rows=rows_needed(self._agent, page), seconds=self._seconds
             )
+            # A node without relationships has the value, too: it is not read in another way.
             if rows or await self._exists(tool, checked.identifiers, values):
                 return _Reading(values, rows, total, exists=True)
         return _Reading(checked.values, rows, total, exists=False)

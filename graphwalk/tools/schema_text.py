@@ -14,7 +14,7 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
     while most > 0 and not _fits(text, agent):
         nodes = schema.nodes[:most]
         text = _render(nodes, schema.relationships[: most - len(nodes)], schema, agent, whole=False)
-        most = most * 9 // 10
+        most = most * 9 // 10  # by a tenth: of 10,000 names, 90 renderings reach one, not 10,000
     return text
 
 

@@ -61,6 +61,7 @@ class TaskEnvironment:
 
         Raise ConfigError for an invalid experiment or such a field, StoreError if the store cannot be reached.
         """
+        # The model is called by the program that trains it. The models of the experiment need no keys here.
         config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
         resolved = resolve(config, read_variables(), keys=False)
         for one in (resolved, *resolved.variants.values()):
@@ -69,6 +70,7 @@ class TaskEnvironment:
         try:
             plan = await make_plan(resolved, opened, lambda number: None)
         except BaseException:
+            # Also for Ctrl-C: graphs in Neo4j would stay there.
             await opened.aclose()
             raise
         return cls(resolved, plan.episodes, weights or {}, opened)
@@ -101,6 +103,7 @@ class TaskEnvironment:
     async def _with_reference(self, number: int) -> PlannedEpisode:
         """Return an episode whose task has the expert's figures, which the reward needs."""
         planned = self.planned[number]
+        # Training plays a task again and again; the expert walks it once.
         if planned.task.task_id not in self._references:
             analysis = analysis_of(self.experiment.suite)
             task = await with_reference(analysis, planned.task, planned.graph.about, self.experiment.agent)
@@ -135,6 +138,7 @@ def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> TaskEnvironmen
     `experiment` is a name or a path. The stage belongs to the background loop of
     `run_in_background`. Raise like `TaskEnvironment.open`.
     """
+    # Of two threads that ask at once, `cache` would let both open the tasks.
     with _OPENING:
         return _stage_of(experiment, lacks)
 
@@ -206,6 +210,7 @@ class OpenEpisode:
         if toolbox is None:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
         async with self._calling:
+            # Read only now: another turn may have been played while this one waited.
             tool_calls = self._numbered(calls)
             limit = self.conversation.limit
             if limit is not None:

@@ -23,7 +23,7 @@ from graphwalk.runs.experiment import AnyExperiment
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.plan import PlannedEpisode, PlannedGraph, episodes_about, make_plan
 from graphwalk.runs.play import RunModels, play
-from graphwalk.runs.record import Result, key_of
+from graphwalk.runs.record import EpisodeKey, Result, key_of
 from graphwalk.runs.resolve import ResolvedExperiment, logged_experiment, per_episode, resolve
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.open import OpenGraphs
@@ -64,6 +64,7 @@ def chats_of(
             yield chat, first_new
             chat = []
         if not chat:
+            # [system, user | reply]: 2. If the chat begins later, the replies before it were learnt in the one before.
             first_new = len(sent)
         chat = [*sent, _message(message, protocol)]
     if chat:
@@ -120,7 +121,10 @@ async def read_run(folder: RunFolder, variables: Variables) -> TraceEpisodes:
 
     def results() -> Iterator[Result]:
         """Yield the episodes in the order of the log; of a repeated episode, the last one."""
-        last = {key_of(record): number for number, record in enumerate(folder.records())}
+        # The log is read twice, so that only one result is in memory at a time.
+        last: dict[EpisodeKey, int] = {}
+        for number, record in enumerate(folder.records()):
+            last[key_of(record)] = number
         for number, record in enumerate(folder.records()):
             if last[key_of(record)] == number:
                 yield Result.from_dict(record)
@@ -325,21 +329,24 @@ async def _play(experiment: ResolvedExperiment, instance: GraphInstance) -> Trac
 
 def _lines_not_in(lines: Iterable[Line], other: Path | None) -> Iterator[Line]:
     """Yield the lines. Raise ConfigError for the first one whose graph or chat is in the trace file `other`."""
-    places: dict[tuple[str, str], int] = {}
+    row_of: dict[tuple[str, str], int] = {}
+    """("graph", digest) or ("chat", digest) → the first row of the other file that has it."""
 
     def remember(row: Row, number: int) -> bool:
-        for thing in _contents(row):
-            places.setdefault(thing, number)
+        for content in _contents(row):
+            row_of.setdefault(content, number)
         return True
 
     if other is not None:
+        # Digests are kept, not rows: a file may hold millions.
         for _ in usable_rows(other, ("messages", "graph_digest"), remember):
             pass
     for line in lines:
-        for thing in _contents(line):
-            if thing in places:
+        for content in _contents(line):
+            if content in row_of:
+                kind, _ = content
                 raise ConfigError(
-                    f"{line['task_id']} has a {thing[0]} of {other}:{places[thing]}",
+                    f"{line['task_id']} has a {kind} of {other}:{row_of[content]}",
                     hint="use different seeds; for questions `names: train` in one and `names: held_out` in the other",
                 )
         yield line

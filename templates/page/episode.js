@@ -22,7 +22,7 @@ export async function episodeView(state) {
   );
 }
 
-function playerName(episode) {
+function contestantName(episode) {
   const repeat = episode.repeat ? ` · repeat ${episode.repeat}` : "";
   const run = page.index.runs.length > 1 ? ` · ${plain(page.index.runs[episode.run].name)}` : "";
   return ` ${plain(episode.setting)}${repeat}${run}`;
@@ -45,7 +45,7 @@ function besideView(episode, state) {
   const rivals = page.episodes.filter((one) => one.task === episode.task && one.number !== episode.number);
   if (!rivals.length) return null;
   const options = rivals.map((one) => {
-    const text = `${plain(one.model)}${playerName(one)} ${OUTCOMES[outcome(one)].sign}`;
+    const text = `${plain(one.model)}${contestantName(one)} ${OUTCOMES[outcome(one)].sign}`;
     return html("option", { value: one.number, selected: state.get("beside") === String(one.number) }, text);
   });
   const onchange = (event) => {
@@ -111,7 +111,7 @@ function headView(episode) {
     { class: "who" },
     (badge || status) && html("p", { class: "verdict" }, badge, cause, status, episode.proof && classOf(episode.proof)),
     episode.unproven && html("p", { class: "numbers" }, plain(episode.unproven)),
-    html("p", { class: "player" }, html("b", {}, plain(episode.model)), playerName(episode)),
+    html("p", { class: "contestant" }, html("b", {}, plain(episode.model)), contestantName(episode)),
     html("p", { class: "numbers" }, numbersOf(episode)),
   );
 }

@@ -105,7 +105,7 @@ AGAINST = "Primary comparison tools against no_tools"
         (
             2,
             None,
-            "All pairs of players (6 comparisons): cannot be significant with 5 graphs (p ≥ 0.18 after Holm); it takes 7.",
+            "All pairs of contestants (6 comparisons): cannot be significant with 5 graphs (p ≥ 0.18 after Holm); it takes 7.",
         ),
     ],
 )
@@ -117,10 +117,11 @@ async def test_whether_the_primary_comparison_can_be_significant(
     assert line in (await estimated(**flags)).notes
 
 
-async def test_on_one_graph_questions_are_counted_and_a_player_alone_has_no_comparison() -> None:
+async def test_on_one_graph_questions_are_counted_and_a_contestant_alone_has_no_comparison() -> None:
     both = await estimated(models=["openai-api/local/m"], settings=["tools", "no_tools"])
     assert (
-        "All pairs of players: 12 questions of one graph can show a difference (p ≥ 0.00024 after Holm)." in both.notes
+        "All pairs of contestants: 12 questions of one graph can show a difference (p ≥ 0.00024 after Holm)."
+        in both.notes
     )
     alone = await estimated(models=["openai-api/local/m"], settings=["tools"])
     assert not any("after Holm" in note for note in alone.notes)

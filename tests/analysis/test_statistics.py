@@ -15,7 +15,7 @@ from scipy import stats
 from graphwalk.analysis.statistics import (
     _as_whole_numbers,
     _mid_p_of_whole_numbers,
-    compare,
+    compare_pairs,
     estimate_means,
     estimate_shares,
     holm,
@@ -29,7 +29,7 @@ BY = ["model", "setting"]
 
 
 def tasks(values: Any, graphs: Any, names: Any = None, model: str = "first") -> pl.DataFrame:
-    """The tasks of a player, or of several; without names, every episode is a task."""
+    """The tasks of a contestant, or of several; without names, every episode is a task."""
     task_ids = range(len(values)) if names is None else names
     frame = pl.DataFrame({"value": values, "graph": list(graphs), "task_id": list(task_ids)}, strict=False)
     identified = frame.with_columns(
@@ -49,7 +49,7 @@ def share(frame: pl.DataFrame) -> SimpleNamespace:
 def comparisons(first: pl.DataFrame, second: pl.DataFrame) -> list[SimpleNamespace]:
     both = pl.concat([first, second.with_columns(model=pl.lit("second"))])
     pair = pl.DataFrame({"first_model": "first", "first_setting": "", "second_model": "second", "second_setting": ""})
-    return [SimpleNamespace(**row) for row in compare(both, pair, ["value"], seed=0).to_dicts()]
+    return [SimpleNamespace(**row) for row in compare_pairs(both, pair, ["value"], seed=0).to_dicts()]
 
 
 def test_repeats_are_averaged_so_that_each_task_counts_once():

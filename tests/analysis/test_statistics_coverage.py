@@ -20,7 +20,7 @@ def test_intervals_of_skewed_amounts_are_too_narrow_with_few_graphs():
     assert 0.93 < amounts(100, 0.5, 1000) < 0.96
 
 
-def test_equal_players_are_rarely_told_apart():
+def test_equal_contestants_are_rarely_told_apart():
     shares = rejections(Cell(10, 0.3, 1, 0.5), 1000)
     assert 0.03 < shares["p ≤ 0.05"] < 0.07
     assert 0.92 < shares["covered"] < 0.98

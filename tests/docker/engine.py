@@ -18,9 +18,11 @@ SMALL = {"GRAPHWALK_NEO4J_HEAP": "512m", "GRAPHWALK_NEO4J_MEMORY": "2g"}
 
 def need(*releases: str, images: tuple[str, ...] = ()) -> None:
     """Skip the test where Docker does not answer, or has no image of a release; fail if Docker was asked for."""
-    if missing := missing_in_docker(*map(image_of, releases), *images):
-        if os.environ.get(CHOICE) == "docker":
-            pytest.fail(missing)
+    images_of_releases = [image_of(release) for release in releases]
+    missing = missing_in_docker(*images_of_releases, *images)
+    if missing and os.environ.get(CHOICE) == "docker":
+        pytest.fail(missing)
+    if missing:
         pytest.skip(missing)
 
 
@@ -41,13 +43,17 @@ def docker(*words: object, **variables: str) -> str:
 def graphwalk(*words: object, folder: Path, **variables: str) -> "subprocess.CompletedProcess[str]":
     """Run a command of ours; the first start of a server can take minutes."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
+    environment["NO_COLOR"] = "1"
+    environment["COLUMNS"] = "200"
+    environment.update(SMALL)
+    environment.update(variables)
     return subprocess.run(
         [sys.executable, "-m", "graphwalk", *map(str, words)],
         capture_output=True,
         text=True,
         check=False,
         cwd=folder,
-        env={**environment, "NO_COLOR": "1", "COLUMNS": "200", **SMALL, **variables},
+        env=environment,
         timeout=600,
     )
 

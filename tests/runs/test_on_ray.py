@@ -80,9 +80,16 @@ class Model:
 
 async def graphwalk(*words: object, server: ModelServer, **variables: str) -> asyncio.subprocess.Process:
     environment = {**os.environ, "LOCAL_BASE_URL": server.url, "COLUMNS": "200", **variables}
-    streams = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT}
-    command = ["-m", "graphwalk", *map(str, words)]
-    return await asyncio.create_subprocess_exec(sys.executable, *command, env=environment, **streams)
+    arguments = [str(word) for word in words]
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "graphwalk",
+        *arguments,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
 
 
 async def output_of(process: asyncio.subprocess.Process, code: int) -> str:
@@ -117,10 +124,10 @@ def tokens_of(usage: Mapping[str, Any]) -> int:
 
 def check_same(folder: Path, without_ray: Path) -> None:
     """The run is the one that a command without Ray makes."""
-    ours, theirs = (sorted(map(without_time, records(path))) for path in (folder, without_ray))
+    ours = sorted(without_time(record) for record in records(folder))
+    theirs = sorted(without_time(record) for record in records(without_ray))
     assert ours == theirs
-    ours, theirs = (table(path) for path in (folder, without_ray))
-    assert ours == theirs
+    assert table(folder) == table(without_ray)
 
 
 def table(folder: Path) -> list[dict[str, Any]]:

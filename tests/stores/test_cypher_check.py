@@ -56,6 +56,8 @@ WRITING = (
     "MATCH (n) RETURN n NEXT CREATE (m)",
 )
 OTHERS = (
+    "CALL",
+    "CALL dbms.",
     "CALL dbms.listConfig()",
     "CALL `dbms`.`listConfig`()",
     "CALL dbms/**/.listConfig",

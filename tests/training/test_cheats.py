@@ -40,8 +40,12 @@ class Case:
     @property
     def walk(self) -> list[Step]:
         """Return the turns with calls of the expert."""
-        turns = ([(one.call.name, one.call.arguments) for one in turn.results] for turn in self.honest.turns)
-        return [Step("", calls) for calls in turns if calls]
+        steps = []
+        for turn in self.honest.turns:
+            calls = [(result.call.name, result.call.arguments) for result in turn.results]
+            if calls:
+                steps.append(Step("", calls))
+        return steps
 
     def write(self, items: Sequence[Any]) -> str:
         """Return items in the form of an answer."""

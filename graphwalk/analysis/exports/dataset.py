@@ -3,14 +3,14 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import yaml
 
-from graphwalk.analysis.exports.tables import whole
+from graphwalk.analysis.exports.tables import as_strict_json
 from graphwalk.analysis.suite_analysis import analysis_of, with_reference
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.templates import render_page
@@ -29,7 +29,7 @@ from graphwalk.version import SCHEMA_VERSION, __version__
 TEST, TRAIN = "test", "train"
 GRAPHS = "graphs"
 PROMPT = "prompt"
-FLAGS: Mapping[str, Any] = {
+FIXED_FIELDS: Mapping[str, Any] = {
     "models": ["openai/any"],
     "model_arguments": {},
     "servers": {},
@@ -37,12 +37,15 @@ FLAGS: Mapping[str, Any] = {
     "extractor": None,
     "repeats": 1,
 }
-"""Fields of the experiment that the data set does not depend on: any language model can play all settings."""
+"""Fields of the experiment that the data set does not depend on.
+
+The model is never called. It is no scripted agent, which some settings refuse.
+"""
 _TEXTS = ("id", "suite", "template", "setting", "question", "tools", "schema", "target", "graph", "task", "canary")
 _GRAPH_TEXTS = ("digest", "facts", "nodes", "relationships")
 
 
-class Table(NamedTuple):
+class DatasetTable(NamedTuple):
     """A Parquet file, a split of a configuration. `sha256`: of its rows as JSON lines, whatever polars wrote them."""
 
     config: str
@@ -54,32 +57,31 @@ class Table(NamedTuple):
 
 async def export_dataset(
     experiments: Mapping[str, AnyExperiment], out: Path, variables: Variables, licence: str | None = None
-) -> list[Table]:
+) -> list[DatasetTable]:
     """Write the tasks of each split's experiment, and their graphs, into a new folder; return its tables.
 
     Raise ConfigError if the folder is not empty, two splits share a graph, or an own graph has no `licence`; StoreError
     if the store cannot be reached.
     """
-    graphs = [entry for config in experiments.values() for entry in getattr(config.suite, "graphs", ())]
-    if licence is None and any(isinstance(entry, GraphSource) for entry in graphs):
+    if licence is None and _has_own_graph(experiments.values()):
         raise ConfigError(
             "the tasks are about your own graph, and the data set needs its licence", hint="--licence cc-by-4.0"
         )
-    folder, test = new_folder(out), experiments[TEST]
-    canary = str(UUID(bytes=hashlib.sha256(test.model_dump_json().encode()).digest()[:16], version=4))
-    splits = {
-        split: await _rows(resolve(config, variables, keys=False), canary if split == TEST else None)
-        for split, config in experiments.items()
-    }
-    digests = [{row["digest"] for row in configs[GRAPHS]} for configs in splits.values()]
-    if len(digests) > 1 and (shared := set.intersection(*digests)):
-        raise ConfigError(
-            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
-            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
-        )
-    tables = [
-        _write(folder, config, split, rows) for split, configs in splits.items() for config, rows in configs.items()
-    ]
+    folder = new_folder(out)
+    test = experiments[TEST]
+    canary = _canary(test)
+
+    splits: dict[str, dict[str, list[Row]]] = {}
+    for split, experiment in experiments.items():
+        resolved = resolve(experiment, variables, keys=False)
+        # The canary marks rows that no model may be trained on.
+        splits[split] = await _rows_by_config(resolved, canary if split == TEST else None)
+    _check_no_graph_is_shared(splits)
+
+    tables = []
+    for split, rows_by_config in splits.items():
+        for config, rows in rows_by_config.items():
+            tables.append(_write_table(folder, config, split, rows))
     for split, experiment in experiments.items():
         document = yaml.safe_dump(experiment.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         write_whole(folder / f"{split}.yaml", [variables.secrets.redact(document)])
@@ -88,7 +90,7 @@ async def export_dataset(
         tables=tables,
         test=test,
         splits=list(splits),
-        configs=list(dict.fromkeys(table.config for table in tables)),
+        configs=list(dict.fromkeys(table.config for table in tables)),  # each once: both splits have them
         canary=canary,
         licence=licence or "mit",
         version=__version__,
@@ -98,13 +100,48 @@ async def export_dataset(
     return tables
 
 
-def _write(folder: Path, config: str, split: str, rows: Sequence[Row]) -> Table:
-    rows = [whole(row) for row in rows]
+def _has_own_graph(experiments: Iterable[AnyExperiment]) -> bool:
+    """Return True if an experiment has a graph of a file or a database, which is not ours to license."""
+    for experiment in experiments:
+        entries = getattr(experiment.suite, "graphs", ())
+        if any(isinstance(entry, GraphSource) for entry in entries):
+            return True
+    return False
+
+
+def _canary(experiment: AnyExperiment) -> str:
+    """Return a GUID, the same one for the same experiment, so that the data set can be made again to the byte."""
+    digest = hashlib.sha256(experiment.model_dump_json().encode()).digest()
+    return str(UUID(bytes=digest[:16], version=4))
+
+
+def _check_no_graph_is_shared(splits: Mapping[str, Mapping[str, Sequence[Row]]]) -> None:
+    """Raise ConfigError if the same graph is in the test split and in the train split."""
+    if TRAIN not in splits:
+        return
+    in_test = {row["digest"] for row in splits[TEST][GRAPHS]}
+    in_train = {row["digest"] for row in splits[TRAIN][GRAPHS]}
+    shared = in_test & in_train
+    if shared:
+        raise ConfigError(
+            f"test and train share {counted(len(shared), 'graph')}: {min(shared)[:12]}",
+            hint="give the two experiments different seeds, or names: train and names: held_out in their graphs",
+        )
+
+
+def _write_table(folder: Path, config: str, split: str, rows: Sequence[Row]) -> DatasetTable:
+    strict_rows = [as_strict_json(row) for row in rows]
     path = f"{config}/{split}.parquet"
     make_folder(folder / config)
-    _write_parquet(rows, folder / path, _GRAPH_TEXTS if config == GRAPHS else _TEXTS)
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return Table(config, split, path, len(rows), hashlib.sha256(lines.encode()).hexdigest())
+    texts = _GRAPH_TEXTS if config == GRAPHS else _TEXTS
+    _write_parquet(strict_rows, folder / path, texts)
+
+    # polars may write the same rows as other bytes in another version, JSON lines stay the same.
+    digest = hashlib.sha256()
+    for row in strict_rows:
+        line = json.dumps(row, ensure_ascii=False) + "\n"
+        digest.update(line.encode())
+    return DatasetTable(config, split, path, len(rows), digest.hexdigest())
 
 
 def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None:
@@ -122,24 +159,37 @@ def _write_parquet(rows: Sequence[Row], out: Path, texts: Sequence[str]) -> None
         polars.DataFrame(cells, schema).write_parquet(file)
 
 
-async def _rows(experiment: ResolvedExperiment, canary: str | None) -> dict[str, list[Row]]:
+async def _rows_by_config(experiment: ResolvedExperiment, canary: str | None) -> dict[str, list[Row]]:
     """Return the rows of a split by configuration: the tasks of each setting, and the graphs."""
     async with graphs_of(experiment, f"dataset-{secrets.token_hex(4)}") as opened:
         plan = await make_plan(experiment, opened, lambda number: None)
         rows: dict[str, list[Row]] = {}
         for planned in plan.episodes:
+            config = str(planned.key.setting).replace(":", "-")  # it names a folder
             row = await _task_row(planned, experiment)
-            rows.setdefault(str(planned.key.setting).replace(":", "-"), []).append({**row, "canary": canary})
-        graphs = {graph.about.instance.digest: _graph_row(graph.about.instance) for graph in plan.graphs}
-        return {**rows, GRAPHS: list(graphs.values())}
+            row["canary"] = canary
+            rows.setdefault(config, []).append(row)
+
+        graphs: dict[str, Row] = {}
+        for graph in plan.graphs:
+            instance = graph.about.instance
+            graphs[instance.digest] = _graph_row(instance)  # once, however many entries of the suite give it
+        rows[GRAPHS] = list(graphs.values())
+        return rows
 
 
 async def _task_row(planned: PlannedEpisode, experiment: ResolvedExperiment) -> dict[str, Any]:
-    store, analysis = planned.graph.about.store, analysis_of(experiment.suite)
-    task = await with_reference(analysis, planned.task, planned.graph.about, experiment.agent)
-    prompt, agent = await planned.prompt(experiment), experiment.of(planned.key.setting).agent
-    schema = None if store is None else schema_text(await store.schema(agent.schema_samples), agent)
-    tools = [] if prompt.toolbox is None else [spec.as_openai() for spec in prompt.toolbox.specs]
+    loaded = planned.graph.about
+    task = await with_reference(analysis_of(experiment.suite), planned.task, loaded, experiment.agent)
+    prompt = await planned.prompt(experiment)
+    agent = experiment.of(planned.key.setting).agent
+
+    schema = None
+    if loaded.store is not None:
+        schema = schema_text(await loaded.store.schema(agent.schema_samples), agent)
+    tools: list[dict[str, Any]] = []
+    if prompt.toolbox is not None:
+        tools = [spec.as_openai() for spec in prompt.toolbox.specs]
     record = task.model_dump(mode="json")
     return {
         "id": task.task_id,
@@ -157,8 +207,18 @@ async def _task_row(planned: PlannedEpisode, experiment: ResolvedExperiment) -> 
 
 
 def _graph_row(instance: GraphInstance) -> Row:
-    """Return a graph in the form of `graphwalk generate graph --out FILE.jsonl`; None in the columns of no graph."""
-    graph = instance.graph
-    document = {} if graph is None else json_document(graph)
-    columns = {name: document.get(name) for name in ("nodes", "relationships")}
-    return {"digest": instance.digest, "facts": dict(instance.facts), **columns}
+    """Return a graph in the form of `graphwalk generate graph --out FILE.jsonl`.
+
+    A suite whose graphs are in its prompts has no property graph: nodes and relationships are None.
+    """
+    row: dict[str, Any] = {
+        "digest": instance.digest,
+        "facts": dict(instance.facts),
+        "nodes": None,
+        "relationships": None,
+    }
+    if instance.graph is not None:
+        document = json_document(instance.graph)
+        row["nodes"] = document["nodes"]
+        row["relationships"] = document["relationships"]
+    return row

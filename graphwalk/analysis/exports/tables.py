@@ -30,15 +30,24 @@ EXPORTS = Registry(
 )
 
 
-def whole(value: Any) -> Any:
+def as_strict_json(value: Any) -> Any:
     """Return JSON that every reader accepts: half a character becomes �, NaN and the infinities become text."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _with_whole_characters(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
     if isinstance(value, dict):
-        return {whole(name): whole(item) for name, item in value.items()}
-    return [whole(item) for item in value] if isinstance(value, list) else value
+        return {as_strict_json(name): as_strict_json(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [as_strict_json(item) for item in value]
+    return value
+
+
+def _with_whole_characters(text: str) -> str:
+    """Return a text with � for "\\ud83d", half of an emoji: models write it, and UTF-8 has no bytes for it."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @dataclass(frozen=True)
@@ -50,23 +59,24 @@ class Episodes:
     on_read: Callable[[], object] = field(default=lambda: None)
 
     @cached_property
-    def keys(self) -> dict[EpisodeKey, int]:
-        """Return the log line of each episode, the last one if it was repeated. Raise ConfigError if there is none."""
-        played = {key: n for n, key in enumerate(map(key_of, self.folder.records()))}
-        lines = {key: n for key, n in played.items() if self.only(key)}
-        if not lines:
-            raise self.only.nothing(self.folder.path, played)
-        return lines
+    def _places(self) -> set[int]:
+        """The places of the episodes in the log of the run. Raise ConfigError if there is none."""
+        place_of: dict[EpisodeKey, int] = {}
+        for place, record in enumerate(self.folder.records()):
+            place_of[key_of(record)] = place  # of a repeated episode, the last one
+        places = {place for key, place in place_of.items() if self.only(key)}
+        if not places:
+            raise self.only.nothing(self.folder.path, place_of)
+        return places
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self._places)
 
     def __iter__(self) -> Iterator[Result]:
-        lines = set(self.keys.values())
-        for number, record in enumerate(explained(self.folder)):
-            if number in lines:
-                # Halves of characters, which models may write, are in no other program's files.
-                yield Result.from_dict(whole(record))
+        places = self._places
+        for place, record in enumerate(explained(self.folder)):
+            if place in places:
+                yield Result.from_dict(as_strict_json(record))
                 self.on_read()
 
 
@@ -106,36 +116,54 @@ def _write(path: Path, write: Callable[[BytesIO], object]) -> None:
 
 
 def _tables(episodes: Episodes) -> dict[str, pl.DataFrame]:
-    """Return the tables by name: any episode may add a column."""
-    fields, results = score_fields(episodes.folder), iter(episodes)
-    parts: dict[str, list[pl.DataFrame]] = {"episodes": [], "calls": []}
+    """Return the tables `episodes` and `calls`."""
+    fields = score_fields(episodes.folder)
+    results = iter(episodes)
+    frames_of_episodes = []
+    frames_of_calls = []
+    # A data frame takes less memory than its rows as Python objects.
     while batch := list(islice(results, _BATCH)):
-        parts["episodes"].append(frame_of([episode_row(result, fields) for result in batch]))
-        parts["calls"].append(frame_of([row for result in batch for row in _calls(result)]))
-    tables = {name: pl.concat(frames, how="diagonal_relaxed") for name, frames in parts.items()}
-    return {name: table.with_columns(pl.col(pl.Null).cast(pl.String)) for name, table in tables.items()}
+        episode_rows = []
+        call_rows = []
+        for result in batch:
+            episode_rows.append(episode_row(result, fields))
+            call_rows.extend(_call_rows(result))
+        frames_of_episodes.append(data_frame(episode_rows))
+        frames_of_calls.append(data_frame(call_rows))
+    return {"episodes": _joined(frames_of_episodes), "calls": _joined(frames_of_calls)}
 
 
-def frame_of(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _joined(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows of all frames, with the columns of all of them: any episode may add one."""
+    table = pl.concat(frames, how="diagonal_relaxed")
+    # A column without any value has the type Null, which not every reader of Parquet knows.
+    return table.with_columns(pl.col(pl.Null).cast(pl.String))
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Return rows as a data frame: lists and maps as JSON, values of several types as text."""
-    cells = [{name: cell(value) for name, value in row.items()} for row in rows]
-    return pl.DataFrame(cells, infer_schema_length=None, strict=False)
+    rows_of_cells = []
+    for row in rows:
+        rows_of_cells.append({name: cell(value) for name, value in row.items()})
+    # The type of a column is that of all its values: 3 and "three" in one column become texts.
+    return pl.DataFrame(rows_of_cells, infer_schema_length=None, strict=False)
 
 
-def _calls(result: Result) -> list[dict[str, Any]]:
+def _call_rows(result: Result) -> list[dict[str, Any]]:
     """Return a row per call; `turn` and `call` count from 1, `arguments` is the model's text."""
-    return [
-        {
-            **result.key.as_dict(),
-            "turn": turn,
-            "call": place,
-            "tool": output.call.name,
-            "arguments": output.call.arguments,
-            "error": output.error,
-            "rows": output.rows,
-            "seconds": output.seconds,
-            "result": output.content,
-        }
-        for turn, replied in enumerate(result.trajectory.turns, 1)
-        for place, output in enumerate(replied.results, 1)
-    ]
+    rows = []
+    for turn_number, turn in enumerate(result.trajectory.turns, 1):
+        for call_number, output in enumerate(turn.results, 1):
+            row = {
+                **result.key.as_dict(),
+                "turn": turn_number,
+                "call": call_number,
+                "tool": output.call.name,
+                "arguments": output.call.arguments,
+                "error": output.error,
+                "rows": output.rows,
+                "seconds": output.seconds,
+                "result": output.content,
+            }
+            rows.append(row)
+    return rows

@@ -18,7 +18,7 @@ from graphwalk.analysis.report.rows import Contestant, Group, Interval, MeasureD
 from graphwalk.analysis.report.suite_report import ACCURACY, DIGITS, PERCENT, SIZE, Grouping, Kind, SuiteReport
 from graphwalk.analysis.report.text_table import OVER_QUESTIONS, UNKNOWN
 from graphwalk.analysis.report.verdict import verdict_on
-from graphwalk.analysis.statistics import compare, holm, least_p_value, tasks_of
+from graphwalk.analysis.statistics import compare_pairs, holm, least_p_value, tasks_of
 from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.errors import ConfigError, RunLogError, counted
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL, protocol_note
@@ -53,7 +53,7 @@ def pairs_of(
         names = list(combinations(contestants_of(part), 2) if contestants is None else contestants)
         rows = [(first.model, str(first.setting), second.model, str(second.setting)) for first, second in names]
         frame = pl.DataFrame(rows, dict.fromkeys(_PAIR, pl.String), orient="row")
-        figures = compare(tasks_of(part, CONTESTANT, suite.compared), frame, suite.compared, seed=seed)
+        figures = compare_pairs(tasks_of(part, CONTESTANT, suite.compared), frame, suite.compared, seed=seed)
         for of_pair in figures.partition_by(_PAIR, maintain_order=True):
             pair = _pair(of_pair, suite, group)
             if pair.measures[ACCURACY].tasks:
@@ -73,7 +73,7 @@ def _parts(episodes: pl.DataFrame, grouping: Grouping | None) -> dict[Group | No
 
 
 def _pair(figures: pl.DataFrame, suite: SuiteReport, group: Group | None) -> Pair:
-    """Return a pair from its lines of `statistics.compare`, one for each measure; p is not adjusted yet."""
+    """Return a pair from its lines of `statistics.compare_pairs`, one for each measure; p is not adjusted yet."""
     kinds = {measure.name: measure.kind for measure in suite.measures}
     # {"first_model": "a/one", …, "measure": "accuracy", "value": 0.33, "low": 0.1, "high": 0.5, "p_value": 0.031, …}
     lines = figures.to_dicts()
@@ -355,7 +355,7 @@ def _chosen(
         compared = compared.with_columns(model=pl.format("{} @ {}", "model", "run"))
     if len(contestants_of(compared)) < 2:
         played = ", ".join(str(contestant) for contestant in contestants_of(episodes))
-        raise ConfigError("there are no two players to compare", hint=f"played: {played or 'nothing yet'}")
+        raise ConfigError("there are no two contestants to compare", hint=f"played: {played or 'nothing yet'}")
     return compared
 
 

@@ -102,11 +102,14 @@ def _tables_of_comparison(comparison: RunComparison) -> Iterator[TextTable]:
 def _tables_of_counts(report: Report) -> Iterator[TextTable]:
     """Yield the tables of causes and the like, with the columns in which something is counted."""
     columns_by_title = {"Wrong answers by cause": report.suite.causes}
-    columns_by_title |= report.suite.player_tables
+    columns_by_title |= report.suite.contestant_tables
     columns_by_title["Answers forced by a limit"] = LIMITS
-    rows = [_table_row(row, None) for row in report.rows]
+    counted_fields: set[str] = set()
+    for row in report.rows:
+        values = row.as_dict(None)
+        counted_fields.update(field for field, value in values.items() if value)
     for title, columns in columns_by_title.items():
-        counts = [column for column in columns if any(row.values.get(column.field) for row in rows)]
+        counts = [column for column in columns if column.field in counted_fields]
         if counts:
             yield _table(report, title, counts, report.rows)
 

@@ -98,14 +98,14 @@ def canvas_of(plot: Plot, fonts: str) -> "Iterator[Canvas]":
 
 
 def _dots(plot: Plot, canvas: "Canvas") -> None:
-    """Draw groups from top to bottom; the players of a group one below the other."""
+    """Draw groups from top to bottom; the contestants of a group one below the other."""
     groups = plot.points["x"].unique(maintain_order=True).to_list()
-    players = plot.points.partition_by("player", maintain_order=True)
-    room = max(1, len(players))
+    contestants = plot.points.partition_by("contestant", maintain_order=True)
+    room = max(1, len(contestants))
     step = min(0.8 / room, 0.22)
     axes = canvas.add_subplot()
-    colours = _colours(players)
-    for number, points in enumerate(players):
+    colours = _colours(contestants)
+    for number, points in enumerate(contestants):
         ys = [groups.index(group) + (number - (room - 1) / 2) * step for group in points["x"]]
         style = {"color": colours[number], "linestyle": "none", "markersize": 4.5}
         _draw(axes, points, points["y"], ys, xerr=_errors(points), **style)
@@ -123,8 +123,8 @@ def _dots(plot: Plot, canvas: "Canvas") -> None:
 def _lines(plot: Plot, canvas: "Canvas") -> None:
     """Draw lines against a number, on a logarithmic scale if it spans orders of magnitude."""
     axes = canvas.add_subplot()
-    players = plot.points.partition_by("player", maintain_order=True)
-    for points, colour in zip(players, _colours(players), strict=True):
+    contestants = plot.points.partition_by("contestant", maintain_order=True)
+    for points, colour in zip(contestants, _colours(contestants), strict=True):
         style: dict[str, Any] = {"linewidth": 1.8}
         if points["published"][0]:
             style = {"linestyle": (0, (4, 3)), "linewidth": 1.1}
@@ -141,12 +141,12 @@ def _lines(plot: Plot, canvas: "Canvas") -> None:
     canvas.set_size_inches(_INCHES_WIDE, 0.2 * _legend(canvas) + 3.4)
 
 
-def _colours(players: Sequence[pl.DataFrame]) -> list[str]:
-    """Return a colour for each series, the same one for all answers and for right and proven answers of a player."""
+def _colours(contestants: Sequence[pl.DataFrame]) -> list[str]:
+    """Return a colour for each series, one for all answers and for the right and proven ones of a contestant."""
     from matplotlib import rcParams
 
     colours = rcParams["axes.prop_cycle"].by_key()["color"]
-    names = [points["player"][0].removesuffix(PROVEN_MARK) for points in players]
+    names = [points["contestant"][0].removesuffix(PROVEN_MARK) for points in contestants]
     order = list(dict.fromkeys(names))
     return [colours[order.index(name) % len(colours)] for name in names]
 
@@ -166,13 +166,13 @@ def _draw(axes: Any, points: pl.DataFrame, xs: Iterable[float], ys: Iterable[flo
         look["markerfacecolor"] = "none"
     if is_published:
         look["alpha"] = 0.6
-    drawn = axes.errorbar(xs, ys, label=_label(points["player"][0]), elinewidth=1.5, **look, **style)
+    drawn = axes.errorbar(xs, ys, label=_label(points["contestant"][0]), elinewidth=1.5, **look, **style)
     for bars in drawn.lines[2]:
         bars.set_alpha(0.25 if is_published else 0.5)
 
 
 def _legend(canvas: "Canvas") -> int:
-    """Name each player below the plot. Return the number of lines."""
+    """Name each contestant below the plot. Return the number of lines."""
     (axes,) = canvas.axes
     _, labels = axes.get_legend_handles_labels()
     longest_line = max(len(line) for label in labels for line in label.split("\n"))

@@ -14,7 +14,7 @@ from graphwalk.sanitise import one_line
 PROVEN_MARK = ", right and proven"
 """The end of the name of a series of right and proven answers."""
 _COLUMNS: dict[str, type[pl.DataType]] = {
-    "player": pl.String,
+    "contestant": pl.String,
     "x": pl.String,
     "y": pl.Float64,
     "low": pl.Float64,
@@ -29,8 +29,8 @@ class Plot:
     """A plot of percentages. `name`: stem of its files. `about`: caption. `x` and `y`: titles of the axes.
 
     With a title of the x axis it has lines against a number, else a dot per group with its interval. `points` has the
-    columns `player`, `x` (a number or the name of a group), `y`, the ends `low` and `high` of its interval, and
-    `published` (of a paper or a baseline) and `proven` (right and proven answers, of a player with `PROVEN_MARK`).
+    columns `contestant`, `x` (a number or the name of a group), `y`, the ends `low` and `high` of its interval, and
+    `published` (of a paper or a baseline) and `proven` (right and proven answers, of a contestant with `PROVEN_MARK`).
     """
 
     name: str
@@ -43,7 +43,7 @@ class Plot:
     @property
     def shows_results(self) -> bool:
         """Return True if it shows results of our own; a line needs two points."""
-        numbers = self.points.filter(~pl.col("published")).group_by("player").len()["len"].to_list()
+        numbers = self.points.filter(~pl.col("published")).group_by("contestant").len()["len"].to_list()
         needed = 2 if self.x else 1
         return max(numbers, default=0) >= needed
 
@@ -74,7 +74,7 @@ def by_model(report: Report) -> Plot:
 
 
 def by_group(report: Report, grouping: str, title: str, measure: str = ACCURACY) -> Plot:
-    """Plot a line per group with a dot and interval per player; published players are hollow."""
+    """Plot a line per group with a dot and interval per contestant; published contestants are hollow."""
     about = "Lines: 95 % intervals, clustered by graph."
     if report.reference.source:
         about += " Hollow: published results."
@@ -83,7 +83,7 @@ def by_group(report: Report, grouping: str, title: str, measure: str = ACCURACY)
 
 
 def against_size(report: Report, x: str, baselines: Sequence[str] = ()) -> Plot:
-    """Plot a line per player against the size of graphs. `baselines` are drawn like published players."""
+    """Plot a line per contestant against the size of graphs. `baselines` are drawn like published contestants."""
     about = "Bars: 95 % intervals, clustered by graph. Dashed: published results and baselines."
     points = _of_groups(report, SIZE, baselines=baselines).with_columns(pl.col("x").cast(pl.Float64))
     return Plot("accuracy-by-size", "Accuracy by size of the graph", points, about, x)
@@ -92,7 +92,7 @@ def against_size(report: Report, x: str, baselines: Sequence[str] = ()) -> Plot:
 def _of_groups(
     report: Report, grouping: str, measure: str = ACCURACY, *, baselines: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Return the points of players, of published ones, and of these baselines.
+    """Return the points of contestants, of published ones, and of these baselines.
 
     Settings are named if there are several.
     """
@@ -107,7 +107,7 @@ def _of_groups(
 def _points(places: Sequence[tuple[ReportRow, Group]], measure: str = ACCURACY, *, with_setting: bool) -> pl.DataFrame:
     """Return a point per row with a value, at its place on the x axis, with right and proven answers beside accuracy.
 
-    Those of baselines and published results come last, so that a player has the same colour in all plots.
+    Those of baselines and published results come last, so that a contestant has the same colour in all plots.
     """
     played = [row.model for row, _ in places if not _is_hollow(row)]
     short_names = model_names(played)
@@ -121,15 +121,15 @@ def _points(places: Sequence[tuple[ReportRow, Group]], measure: str = ACCURACY, 
                 continue
             is_hollow = _is_hollow(row)
             # "qwen · tools, right and proven"
-            player = one_line(row.model) if is_hollow else short_names[row.model]
+            contestant = one_line(row.model) if is_hollow else short_names[row.model]
             if with_setting and row.setting.name != BASELINE:
-                player += f" · {one_line(row.setting)}"
+                contestant += f" · {one_line(row.setting)}"
             if name == PROVEN:
-                player += PROVEN_MARK
+                contestant += PROVEN_MARK
             interval = row.intervals.get(name)
             low = None if interval is None else interval.low
             high = None if interval is None else interval.high
-            points.append((player, one_line(place), value, low, high, is_hollow, name == PROVEN))
+            points.append((contestant, one_line(place), value, low, high, is_hollow, name == PROVEN))
     # Stable: False, of our own results, is before True.
     points.sort(key=lambda point: point[5])
     return pl.DataFrame(points, _COLUMNS, orient="row", strict=False)

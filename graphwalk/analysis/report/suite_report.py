@@ -166,14 +166,14 @@ class SuiteReport:
     paper_columns: tuple[Column, ...] | None = None
     paper_group_columns: tuple[Column, ...] | None = None
     one_row_per_group: bool = True
-    """Tables by group have the accuracy of all players side by side; else a row for each, with the group columns."""
+    """Tables by group have the accuracy of all contestants side by side; else a row each, with the group columns."""
     references: Mapping[str, Callable[[], Reference]] = field(default_factory=dict)
     """Published tables by name."""
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord], str], Iterable[ResultRecord]] = lambda results, protocol: results
     cluster: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda task_id, task: (task["graph_digest"], task_id)
-    player_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    contestant_tables: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     """Columns of further tables of the models that were run, by title."""
     remark: Callable[[ResultRecord], str | None] = lambda result: None
     right_answers: Callable[[ResultRecord], Iterable[str]] = lambda result: ()

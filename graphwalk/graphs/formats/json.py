@@ -236,11 +236,18 @@ def _list_of(document: dict[str, Any], usual: Sequence[str]) -> str | None:
     return names[0] if names else None
 
 
+def _with_id(key: str, fields: Any) -> Any:
+    """Return fields with the id; what is no object is returned as it is, for the check of records to name it."""
+    if not isinstance(fields, dict):
+        return fields
+    return {"id": key, **fields}
+
+
 def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
     """Return every object of a list with its place: "nodes[3]"; what Cytoscape and APOC put around it is left out."""
     # {"a": {"label": "Aal"}, …}: by id, as in the JSON Graph Format
     if isinstance(entries, dict):
-        entries = [{"id": key, **fields} if isinstance(fields, dict) else fields for key, fields in entries.items()]
+        entries = [_with_id(key, fields) for key, fields in entries.items()]
     if not isinstance(entries, list):
         raise ValueError(f"{name!r} must be a list")
     # {"type": "node", "id": "0", "labels": ["Person"], "properties": {…}}

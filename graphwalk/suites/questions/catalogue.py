@@ -240,12 +240,12 @@ def shipped_files() -> Mapping[str, Path]:
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
     """Return the built-in questions, ordered by class and position. Raise ConfigError for a mistake in a file."""
-    shipped = in_order(load_kind(path) for path in shipped_files().values())
+    shipped = kinds_in_order(load_kind(path) for path in shipped_files().values())
     return {kind.name: kind for kind in shipped}
 
 
-def in_order(kinds: Iterable[QuestionKind]) -> list[QuestionKind]:
-    """Return kinds of questions by class, position and name."""
+def kinds_in_order(kinds: Iterable[QuestionKind]) -> list[QuestionKind]:
+    """Return kinds of questions by category, position and name."""
     return sorted(kinds, key=lambda kind: (CATEGORIES.index(kind.category), kind.order or math.inf, kind.name))
 
 

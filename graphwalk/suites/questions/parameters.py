@@ -77,9 +77,15 @@ class ParameterSpace:
         """Return the options of the first of these parameters, and the number of choices for the others after each."""
         name, *later = names
         options = self.options(kind, name, chosen)
-        if later and name in kind.owners[later[0]]:
-            return options, [self._count(kind, later, {**chosen, name: option}) for option in options]
-        return options, [self._count(kind, later, chosen)] * len(options)
+        later_ones_depend_on_it = bool(later) and name in kind.owners[later[0]]
+        if not later_ones_depend_on_it:
+            # However it is chosen, there are as many choices for the others: they are counted once.
+            return options, [self._count(kind, later, chosen)] * len(options)
+
+        counts = []
+        for option in options:
+            counts.append(self._count(kind, later, {**chosen, name: option}))
+        return options, counts
 
     def options(self, kind: QuestionKind, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
         """Return the options of a parameter whose owners are chosen."""
@@ -221,7 +227,11 @@ def has_answer(question: Question, rows: list[Row]) -> bool:
         if any(row[field] in (0, None) for field in question.kind.computed):
             return False
     required = question.kind.drawing.required_fields
-    return any(all(row[field] is not None for field in required) for row in rows)
+    for row in rows:
+        missing = [field for field in required if row[field] is None]
+        if not missing:
+            return True
+    return False
 
 
 async def is_worth_asking(question: Question, rows: list[Row], embedded: GraphStore) -> bool:

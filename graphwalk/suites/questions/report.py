@@ -255,7 +255,7 @@ class QuestionsAnalysis(SuiteAnalysis[QuestionTask]):
             paper_columns=_PAPER_RESULTS,
             paper_group_columns=_PAPER_GROUPS,
             causes=_CAUSES,
-            player_tables={"Wasted calls": columns.WASTE},
+            contestant_tables={"Wasted calls": columns.WASTE},
             compared=(ACCURACY, "f1", PROVEN),
             notes=(_NOTE_ON_BASELINES,),
             groupings=(
@@ -447,11 +447,11 @@ def tables_2_and_3() -> Reference:
     """Return the paper's figures overall, by category and by kind of question."""
     paper = report_file("graphwalk-paper")
     table_3 = pl.DataFrame(paper["table_3_correct_of_10_by_question"])
-    players = ["model", "setting"]
-    by_question = table_3.unpivot(index=players, variable_name="question", value_name="correct")
+    contestants = ["model", "setting"]
+    by_question = table_3.unpivot(index=contestants, variable_name="question", value_name="correct")
     by_question = by_question.with_columns(scored=pl.lit(10))
     category = pl.col("question").replace_strict({name: kind.category for name, kind in shipped_kinds().items()})
-    grouped = by_question.group_by(category.alias("category"), *players, maintain_order=True)
+    grouped = by_question.group_by(category.alias("category"), *contestants, maintain_order=True)
     by_category = grouped.agg(pl.col("correct", "scored").sum())
     accuracy = (100 * pl.col("correct") / pl.col("scored")).round(2)
     groups = {

@@ -125,9 +125,9 @@ class Walker:
         centres: list[Centre] = []
         by_key: list[Centre] = []
         for label in sorted(labels):
-            split = _split(label, values)
-            centres.extend(split)
-            if split and split[0].property != KEY:
+            fewest = _fewest_centres(label, values)
+            centres.extend(fewest)
+            if fewest and fewest[0].property != KEY:
                 by_key.extend(Centre(label, KEY, key) for key in values[label, KEY])
         links = yield from self.links(centres)
         # Nodes without the property, and those without relationships
@@ -193,15 +193,21 @@ class Walker:
     def links_of_type(self, name: str) -> Steps[list[RelationshipRow]]:
         """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
         type_ = self.schema.relationship(name)
-        pairs = type_.pairs if type_ else ()
-        sources = {source for source, _ in pairs}
-        targets = {target for _, target in pairs}
+        if type_ is None:
+            return []
+        sources = {source for source, _ in type_.pairs}
+        targets = {target for _, target in type_.pairs}
         fewer_labels = sources if len(sources) <= len(targets) else targets
         links = yield from self.relationships(fewer_labels)
         return [link for link in links if link.type == name]
 
-    def spread(self, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]) -> Steps[Layers]:
-        """Return relationships layer by layer from a start, only where the target label is still reachable."""
+    def spread(
+        self, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool] | None = None
+    ) -> Steps[Layers]:
+        """Return relationships layer by layer from a start, only where the target label is still reachable.
+
+        `until`: whether the layers that were read suffice.
+        """
         layers: Layers = []
         seen: set[str] = set()
         edge = {str(start.value): frozenset([start.label])}
@@ -213,7 +219,7 @@ class Walker:
                     centres.append(Centre(min(labels_on_the_way), KEY, key))
             links = yield from self.outgoing(sorted(centres))
             layers.append(links)
-            if until(layers):
+            if until is not None and until(layers):
                 break
             seen.update(str(centre.value) for centre in centres)
             edge = {link.target: link.target_labels for link in links}
@@ -254,7 +260,7 @@ def _once(values: Iterable[Value]) -> list[Value]:
     return list({value_order(value): value for value in column}.values())
 
 
-def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
+def _fewest_centres(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
     """Return look-ups of a label's nodes by the property with the fewest values; of equal ones, by key.
 
     Properties with lists are skipped, because nothing can be looked up by a list.
@@ -263,7 +269,12 @@ def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Ce
     for (owner, name), column in values.items():
         if owner == label and column and all(isinstance(value, SCALARS) for value in column):
             names.append(name)
-    best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
+
+    def number_of_calls(name: str) -> tuple[int, bool]:
+        # False is less than True: of two properties with 5 values, the key comes first.
+        return len(values[label, name]), name != KEY
+
+    best = min(names, key=number_of_calls, default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
 
 

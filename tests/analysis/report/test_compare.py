@@ -1,4 +1,4 @@
-"""Comparing players within a run and across runs."""
+"""Comparing contestants within a run and across runs."""
 
 import json
 import re
@@ -88,8 +88,8 @@ def test_changed_prompts_have_a_note(played: Callable[..., Path], tmp_path: Path
     assert any("text: prompts/graph_tools.j2" in note for note in compare_runs([one(played), other]).notes)
 
 
-def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> None:
-    with pytest.raises(ConfigError, match="no two players"):
+def test_there_must_be_two_contestants_of_one_suite(played: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="no two contestants"):
         compare_runs([one(played)], models=["scripted/flawed"])
     with pytest.raises(ConfigError, match="compared with itself"):
         compare_runs([one(played), one(played)])

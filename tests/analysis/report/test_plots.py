@@ -23,7 +23,7 @@ def test_models_and_chance_have_a_dot_in_each_setting() -> None:
     ]
     entries = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in results]
     plot = plots_of(build_report(entries, analysis_of(suite_named("questions")).report()))[0]
-    assert plot.points.select("player", "x", "y").rows() == [
+    assert plot.points.select("contestant", "x", "y").rows() == [
         ("0", "no_tools", 50.0),
         ("0", "tools", 100.0),
         ("1", "no_tools", 50.0),

@@ -202,7 +202,7 @@ def test_a_report_has_the_names_of_models_and_the_log_has_the_models(tmp_path: P
     assert "Names of models: Alpha_1 is scripted/expert." in report.notes
     assert "scripted/expert" not in as_text(report).replace(report.notes[-1], "").replace("is scripted/expert", "")
     assert {record["model"] for record in run.records()} == {"scripted/expert", "scripted/flawed"}
-    assert "Alpha_1" in plots_of(report)[0].points["player"]
+    assert "Alpha_1" in plots_of(report)[0].points["contestant"]
 
 
 def test_latex_has_the_origin_in_each_caption(tmp_path: Path) -> None:

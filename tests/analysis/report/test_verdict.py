@@ -3,6 +3,7 @@
 import random
 import re
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -29,11 +30,15 @@ def verdict(results: Any) -> list[str]:
 
 def on_one_graph(model: str, right: int, of: int = 24, **score: Any) -> list[dict[str, Any]]:
     """Questions on one graph, the first ones right; questions of a category follow each other."""
-    entries = [
-        result(model, question=number * 3 // of, correct=number < right) | {"task_id": f"0-{number}"}
-        for number in range(of)
-    ]
-    return [entry | {"score": entry["score"] | ({} if entry["score"]["correct"] else score)} for entry in entries]
+    entries = []
+    for number in range(of):
+        is_right = number < right
+        entry = result(model, question=number * 3 // of, correct=is_right)
+        entry["task_id"] = f"0-{number}"
+        if not is_right:
+            entry["score"] |= score
+        entries.append(entry)
+    return entries
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_too_few_graphs_are_named_with_their_number() -> None:
     assert verdict(run(graphs=5))[0] == "test/one is better than test/two by 67 points, p = 0.031."
 
 
-def test_one_player_has_accuracy_chance_and_causes() -> None:
+def test_one_contestant_has_accuracy_chance_and_causes() -> None:
     causes = {"error_class": "no_answer"}
     lines = verdict(on_one_graph("a", 13, **causes))
     assert lines == [
@@ -69,7 +74,9 @@ def test_one_player_has_accuracy_chance_and_causes() -> None:
         "Wrong answers of a tools (11): no answer 100 %.",
         "One call of the expert answers 0 of 24 questions (0.0 %).",
     ]
-    never = [entry | {"task": entry["task"] | {"candidates": 4, "gold_size": 1}} for entry in on_one_graph("a", 7)]
+    never = on_one_graph("a", 7)
+    for entry in never:
+        entry["task"] |= {"candidates": 4, "gold_size": 1}
     assert verdict(never)[0].endswith("; not shown to be above chance (25.0 %).")
     assert verdict(on_one_graph("a", 24))[1:] == lines[2:]
     some = [*on_one_graph("a", 13, of=20, **causes), *on_one_graph("a", 13)[20:]]
@@ -79,12 +86,15 @@ def test_one_player_has_accuracy_chance_and_causes() -> None:
 def test_the_questions_that_one_call_answers_are_counted_once() -> None:
     def needing(calls: int | None, **which: Any) -> dict[str, Any]:
         entry = result(**which)
-        return entry | {"task": entry["task"] | {"reference_calls": calls}}
+        entry["task"]["reference_calls"] = calls
+        return entry
 
-    results = [needing(calls, model=model, graph=calls) for calls in (1, 2, 5) for model in "ab"]
-    assert (
-        verdict([*results, needing(None, graph=7)])[-1] == "One call of the expert answers 1 of 3 questions (33.3 %)."
-    )
+    results = []
+    for calls in (1, 2, 5):
+        for model in "ab":
+            results.append(needing(calls, model=model, graph=calls))
+    *_, last = verdict([*results, needing(None, graph=7)])
+    assert last == "One call of the expert answers 1 of 3 questions (33.3 %)."
     assert not any("One call" in line for line in verdict([needing(0), needing(None, graph=1)]))
 
 
@@ -112,12 +122,12 @@ def test_a_run_of_any_kind_has_a_verdict_of_whole_sentences(results: list[dict[s
 @given(st.integers(1, 7), st.integers(0, 2**32), st.floats(0, 1), st.floats(0, 1))
 def test_better_means_significant(graphs: int, seed: int, first: float, second: float) -> None:
     draw = random.Random(seed)
-    measured = report(
-        result(model, graph=graph, question=question, correct=draw.random() < rate)
-        for model, rate in (("a", first), ("b", second))
-        for graph in range(graphs)
-        for question in range(len(QUESTIONS))
-    )
+    results = []
+    for model, rate in (("a", first), ("b", second)):
+        for graph in range(graphs):
+            for question in range(len(QUESTIONS)):
+                results.append(result(model, graph=graph, question=question, correct=draw.random() < rate))
+    measured = report(results)
     accuracy = measured.comparisons[0].measures["accuracy"]
     claims = [line for line in measured.verdict if " is better than " in line]
     interval = accuracy.interval or [accuracy.difference] * 2
@@ -129,16 +139,16 @@ def test_better_means_significant(graphs: int, seed: int, first: float, second: 
 
 
 def on_graphs(right: dict[str, int], graphs: int = 10, **kwargs: Any) -> list[dict[str, Any]]:
-    """Answers of players to all questions, of which the first ones are right on each graph."""
-    return [
-        result(model, graph=graph, question=question, correct=question < number, **kwargs)
-        for model, number in right.items()
-        for graph in range(graphs)
-        for question in range(len(QUESTIONS))
-    ]
+    """Answers of contestants to all questions, of which the first ones are right on each graph."""
+    results = []
+    for model, number in right.items():
+        for graph in range(graphs):
+            for question in range(len(QUESTIONS)):
+                results.append(result(model, graph=graph, question=question, correct=question < number, **kwargs))
+    return results
 
 
-def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
+def test_contestants_that_tie_at_the_top_are_compared_with_all_others() -> None:
     assert verdict(on_graphs({"a": 3, "b": 3, "c": 1, "d": 2}))[:3] == [
         "a and b have the highest accuracy: 100.0 %.",
         "Each is shown to be better than c (67 points, p = 0.006) and d (33 points, p = 0.006).",
@@ -149,10 +159,9 @@ def test_players_that_tie_at_the_top_are_compared_with_all_others() -> None:
 
 def test_one_sentence_on_all_sizes_whose_test_is_adjusted_over_them() -> None:
     """On graphs of 100 nodes only a is right; on those of 500 nodes none is."""
-    results = [
-        one | {"score": one["score"] | {"correct": one["model"] == "a" and one["graph"]["nodes"] == 100}}
-        for one in on_graphs({"a": 3, "b": 3, "c": 3}, graphs=20)
-    ]
+    results = on_graphs({"a": 3, "b": 3, "c": 3}, graphs=20)
+    for one in results:
+        one["score"]["correct"] = one["model"] == "a" and one["graph"]["nodes"] == 100
     lines = verdict(results)
     assert (
         "Graph size 100: a 100.0 %, shown to be better than b (100 points, p = 0.006) and c (100 points, p = 0.006);"
@@ -162,12 +171,15 @@ def test_one_sentence_on_all_sizes_whose_test_is_adjusted_over_them() -> None:
 
 def at_sizes(graphs: dict[int, int]) -> list[dict[str, Any]]:
     """Answers of a, all right, and b, all wrong, on so many graphs of each size."""
-    numbered = enumerate(size for size, number in graphs.items() for _ in range(number))
-    return [
-        one | {"graph": one["graph"] | {"nodes": size}}
-        for graph, size in numbered
-        for one in (result("a", graph=graph), result("b", graph=graph, correct=False))
-    ]
+    sizes: list[int] = []
+    for size, number in graphs.items():
+        sizes += [size] * number
+    results = []
+    for graph, size in enumerate(sizes):
+        for one in (result("a", graph=graph), result("b", graph=graph, correct=False)):
+            one["graph"]["nodes"] = size
+            results.append(one)
+    return results
 
 
 def test_sizes_on_which_no_test_can_speak_say_so() -> None:
@@ -186,9 +198,9 @@ def test_sizes_on_which_no_test_can_speak_say_so() -> None:
 
 def test_a_pair_on_too_few_graphs_says_so_where_others_can_be_told_apart() -> None:
     """c played on 4 graphs only: among 3 comparisons, of which one is on 10 graphs, its p is at least 2 · 2^-4."""
-    players = [*on_graphs({"a": 3, "b": 0}), *on_graphs({"c": 0}, graphs=4)]
+    contestants = [*on_graphs({"a": 3, "b": 0}), *on_graphs({"c": 0}, graphs=4)]
     assert ("No difference is shown from c (100 points, p = 0.125, which is at least 0.12 with 4 graphs).") in verdict(
-        players
+        contestants
     )
 
 
@@ -218,26 +230,24 @@ def test_no_right_answer_is_not_praised() -> None:
 
 def test_one_answer_and_one_point_are_singular() -> None:
     assert verdict([result("a")])[0].startswith("a tools: 100.0 % correct of 1 answer; ")
-    many = [
-        result(model, graph=g, question=q, repeat=r, correct=(model, g, q, r) != ("b", 0, 0, 0))
-        for model in "ab"
-        for g in range(11)
-        for q in range(3)
-        for r in range(3)
-    ]
+    many = []
+    for model, graph, question, repeat in product("ab", range(11), range(3), range(3)):
+        many.append(result(model, graph=graph, question=question, repeat=repeat))
+    of_b = next(one for one in many if one["model"] == "b")
+    of_b["score"]["correct"] = False
     assert "a is ahead by 1 point " in verdict(many)[0]
 
 
 def in_settings(right: dict[tuple[str, str], int], graphs: int = 10) -> list[dict[str, Any]]:
-    """Answers of players in settings, all right on the first graphs, and proven with tools."""
-    results = [
-        result(model, setting=setting, graph=graph, question=question, correct=graph < number)
-        for (model, setting), number in right.items()
-        for graph in range(graphs)
-        for question in range(len(QUESTIONS))
-    ]
-    for one in results:
-        one["score"]["proven"] = None if one["setting"] == "no_tools" else one["score"]["correct"]
+    """Answers of contestants in settings, all right on the first graphs, and proven with tools."""
+    results = []
+    for (model, setting), number in right.items():
+        for graph in range(graphs):
+            is_right = graph < number
+            for question in range(len(QUESTIONS)):
+                one = result(model, setting=setting, graph=graph, question=question, correct=is_right)
+                one["score"]["proven"] = None if setting == "no_tools" else is_right
+                results.append(one)
     return results
 
 
@@ -266,7 +276,7 @@ def test_the_primary_comparison_comes_first_with_its_own_family() -> None:
 
 
 def test_a_primary_comparison_on_few_graphs_names_the_number_that_it_takes() -> None:
-    only = {player: number for player, number in READING_AND_WALKING.items() if player[0] == "a"}
+    only = {contestant: number for contestant, number in READING_AND_WALKING.items() if contestant[0] == "a"}
     lines = build_report(in_settings(only, graphs=4), DECLARED, primary=["tools", "no_tools"]).verdict
     assert lines[0].endswith("tools is ahead by 75 points (-5 to 100), p = 0.125.")
     assert lines[1].startswith("No primary difference can be significant: in 1 comparison on at most 4 graphs, Holm p")

@@ -113,21 +113,45 @@ def random_task(draw: Random, kind: str, graph: PropertyGraph) -> QuestionTask |
 
 def random_calls(draw: Random, graph: PropertyGraph, one: QuestionTask) -> list[Asked]:
     """Return calls that show much of the graph, some of them left out, filtered or for one page only."""
-    all_nodes = list(graph.nodes())
     chance = draw.choice((0.3, 0.6, 0.85, 0.95, 1.0))
+    is_by_value = draw.random() < 0.5
+    calls = _calls_by_key(draw, graph, chance)
+    if is_by_value:
+        calls = _calls_by_value(draw, chance)
+    calls += _lists_of_values(draw, chance)
+    calls += _calls_with_values_of(draw, one)
+    draw.shuffle(calls)
+    if draw.random() < 0.3:
+        calls = calls[: draw.randint(0, len(calls))]
+    return calls
+
+
+def _calls_by_key(draw: Random, graph: PropertyGraph, chance: float) -> list[Asked]:
     calls: list[Asked] = []
-    style = draw.random()
-    for node in all_nodes:
+    for node in graph.nodes():
         for label in node.labels[:1] or ("",):
             if draw.random() < chance:
                 calls.append(_filtered(draw, near(label, "key", node.key)))
             if draw.random() < chance / 3:
                 calls.append(nodes(label, "key", node.key))
-    if style < 0.5:  # by value instead
-        calls = []
-        for label in LABELS:
-            calls += [_filtered(draw, near(label, "p", v)) for v in (1, 2) if draw.random() < chance]
-            calls += [nodes(label, draw.choice("pq"), v) for v in (1, 2) if draw.random() < chance]
+    return calls
+
+
+def _calls_by_value(draw: Random, chance: float) -> list[Asked]:
+    calls: list[Asked] = []
+    for label in LABELS:
+        for value in (1, 2):
+            if draw.random() < chance:
+                calls.append(_filtered(draw, near(label, "p", value)))
+        for value in (1, 2):
+            if draw.random() < chance:
+                calls.append(nodes(label, draw.choice("pq"), value))
+    return calls
+
+
+def _lists_of_values(draw: Random, chance: float) -> list[Asked]:
+    """Return calls for all keys of a label, and for all values of a property."""
+    calls: list[Asked] = []
     for label in LABELS:
         if draw.random() < chance:
             calls.append(values(label))
@@ -135,17 +159,20 @@ def random_calls(draw: Random, graph: PropertyGraph, one: QuestionTask) -> list[
             calls.append(values(label, draw.choice("pq")))
     if draw.random() < 0.3:
         calls.append(values(draw.choice(TYPES), "w", "relationship"))
-    asked = [value for value in one.parameters.values() if value in (1, 2)]
+    return calls
+
+
+def _calls_with_values_of(draw: Random, one: QuestionTask) -> list[Asked]:
+    """Return calls for nodes with the labels and the values of a question."""
+    calls: list[Asked] = []
+    values_of_question = [value for value in one.parameters.values() if value in (1, 2)]
     labels = [str(value) for name, value in one.parameters.items() if name.endswith("label")]
     for label in labels:
-        for value in asked:
+        for value in values_of_question:
             if draw.random() < 0.5:
                 calls.append(_filtered(draw, near(label, str(one.parameters.get("node_property", "p")), value)))
             if draw.random() < 0.5:
                 calls.append(nodes(label, str(one.parameters.get("property", "p")), value))
-    draw.shuffle(calls)
-    if draw.random() < 0.3:
-        calls = calls[: draw.randint(0, len(calls))]
     return calls
 
 
@@ -229,40 +256,62 @@ async def _gives_the_same(changed: PropertyGraph, schema: Schema, case: Case) ->
     return True
 
 
-def _single_changes(graph: PropertyGraph) -> Iterator[tuple[list[Node], list[Relationship]]]:
+Elements = tuple[list[Node], list[Relationship]]
+Pattern = tuple[tuple[str, ...], str, tuple[str, ...]]
+"""Labels of the source, type, labels of the target."""
+
+
+def _single_changes(graph: PropertyGraph) -> Iterator[Elements]:
     """Yield nodes and relationships of all graphs with one more relationship, one more node, or another property."""
-    all_nodes, links = list(graph.nodes()), list(graph.relationships())
+    all_nodes = list(graph.nodes())
+    links = list(graph.relationships())
     labels = {node.key: node.labels for node in all_nodes}
     patterns = {(labels[link.source], link.type, labels[link.target]) for link in links}
+    for link in _further_relationships(all_nodes, patterns):
+        yield all_nodes, [*links, link]
+    for new, link_of_new in _further_nodes(all_nodes, patterns):
+        yield [*all_nodes, new], links if link_of_new is None else [*links, link_of_new]
+    for place, node in enumerate(all_nodes):
+        for changed in _with_another_property(node):
+            yield [*all_nodes[:place], changed, *all_nodes[place + 1 :]], links
+
+
+def _further_relationships(all_nodes: list[Node], patterns: set[Pattern]) -> Iterator[Relationship]:
     for properties in ({}, {"w": 1}, {"w": 2}):
         for source in all_nodes:
             for target in all_nodes:
                 for source_labels, type_, target_labels in sorted(patterns):
                     if (source.labels, target.labels) == (source_labels, target_labels):
-                        link = Relationship(type_, source.key, target.key, properties)
-                        yield all_nodes, [*links, link]
+                        yield Relationship(type_, source.key, target.key, properties)
 
-    for label_set in sorted({node.labels for node in all_nodes}):
+
+def _further_nodes(all_nodes: list[Node], patterns: set[Pattern]) -> Iterator[tuple[Node, Relationship | None]]:
+    """Yield a new node without relationships, and with one that fits a pattern, for each set of labels and value."""
+    for labels in sorted({node.labels for node in all_nodes}):
         for p in (None, 1, 2):
-            new = Node("new", label_set, {} if p is None else {"p": p, "q": p})
-            yield [*all_nodes, new], links
+            new = Node("new", labels, {} if p is None else {"p": p, "q": p})
+            yield new, None
             for end in all_nodes:
-                for type_ in TYPES:
-                    for w in (1, 2):
-                        outgoing = Relationship(type_, "new", end.key, {"w": w})
-                        incoming = Relationship(type_, end.key, "new", {"w": w})
-                        if (label_set, type_, end.labels) in patterns:
-                            yield [*all_nodes, new], [*links, outgoing]
-                        if (end.labels, type_, label_set) in patterns:
-                            yield [*all_nodes, new], [*links, incoming]
+                for link in _relationships_between(new, end, patterns):
+                    yield new, link
 
-    for place, node in enumerate(all_nodes):
-        for name in ("p", "q"):
-            for value in (None, 1, 2):
-                properties = {**node.properties, name: value}
-                properties = {one: held for one, held in properties.items() if held is not None}
-                changed = replace(node, properties=properties)
-                yield [*all_nodes[:place], changed, *all_nodes[place + 1 :]], links
+
+def _relationships_between(new: Node, end: Node, patterns: set[Pattern]) -> Iterator[Relationship]:
+    for type_ in TYPES:
+        for w in (1, 2):
+            if (new.labels, type_, end.labels) in patterns:
+                yield Relationship(type_, new.key, end.key, {"w": w})
+            if (end.labels, type_, new.labels) in patterns:
+                yield Relationship(type_, end.key, new.key, {"w": w})
+
+
+def _with_another_property(node: Node) -> Iterator[Node]:
+    for name in ("p", "q"):
+        for value in (None, 1, 2):
+            properties = {**node.properties, name: value}
+            if value is None:
+                del properties[name]
+            yield replace(node, properties=properties)
 
 
 def _changed(draw: Random, graph: PropertyGraph) -> PropertyGraph:

@@ -48,6 +48,14 @@ ALL = [
 
 ALL_OF_A = [values("A"), near("A", "key", "a3")]
 """All nodes of A, and that one of them is isolated, which the values of others do not show."""
+NEAR_B1 = near("B", "key", "b1")
+NEAR_A2 = near("A", "key", "a2")
+NEAR_C = [near("C", "key", "c1"), near("C", "key", "c2")]
+NEAR_A = [near("A", "key", "a1"), NEAR_A2, near("A", "key", "a3")]
+FROM_A2_TO_C2 = [{"source_node_key": "a2", "target_node_key": "c2"}]
+FROM_A1_TO_B1 = [{"source_key": "a1", "target_key": "b1"}]
+FROM_B1_TO_A1 = [{"source_key": "b1", "target_key": "a1"}]
+A1_WITH_TWO = [{"node_key": "a1", "rel_count": 2}]
 
 
 def keys(*names: str) -> list[dict[str, Any]]:
@@ -80,30 +88,25 @@ async def test_a_wrong_row_is_never_grounded(one: Any) -> None:
     ("one", "answer", "asked", "grounded"),
     [
         (BY_VALUE, keys("a1", "a2"), [nodes("A", "p", 1), nodes("A", "p", 2)], 0.5),
-        (BY_VALUE, keys("a3"), [near("B", "key", "b1"), values("A"), values("A", "p")], 0.0),
-        (INTERSECTION, keys("a1"), [near("B", "key", "b1"), near("C", "key", "c1")], 1.0),
-        (INTERSECTION, keys("a1"), [near("B", "key", "b1"), nodes("C", "key", "c1")], 0.0),
-        (NEGATION, keys("a2"), [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2"))], 0.0),
-        (
-            NEGATION,
-            keys("a2"),
-            [near("B", "key", "b1"), *(near("C", "key", c) for c in ("c1", "c2")), values("C")],
-            1.0,
-        ),
-        (BY_RELATIONSHIP, [{"source_key": "a1", "target_key": "b1"}], [near("B", "key", "b1")], 1.0),
-        (BY_RELATIONSHIP, [{"source_key": "b1", "target_key": "a1"}], [near("B", "key", "b1")], 0.0),
-        (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("B", "key", "b1")], 1.0),
-        (PATHS, [{"source_node_key": "a2", "target_node_key": "c2"}], [near("A", "key", "a2")], 0.0),
-        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), near("B", "key", "b1")], 1.0),
-        (REACHED, [{"target_node_key": "c2"}], [near("A", "key", "a2"), nodes("C", "key", "c2")], 0.0),
-        (FARTHER, [{"value": "c2"}], [near("B", "key", "b1"), near("A", "key", "a2")], 1.0),
+        (BY_VALUE, keys("a3"), [NEAR_B1, values("A"), values("A", "p")], 0.0),
+        (INTERSECTION, keys("a1"), [NEAR_B1, near("C", "key", "c1")], 1.0),
+        (INTERSECTION, keys("a1"), [NEAR_B1, nodes("C", "key", "c1")], 0.0),
+        (NEGATION, keys("a2"), [NEAR_B1, *NEAR_C], 0.0),
+        (NEGATION, keys("a2"), [NEAR_B1, *NEAR_C, values("C")], 1.0),
+        (BY_RELATIONSHIP, FROM_A1_TO_B1, [NEAR_B1], 1.0),
+        (BY_RELATIONSHIP, FROM_B1_TO_A1, [NEAR_B1], 0.0),
+        (PATHS, FROM_A2_TO_C2, [NEAR_B1], 1.0),
+        (PATHS, FROM_A2_TO_C2, [NEAR_A2], 0.0),
+        (REACHED, [{"target_node_key": "c2"}], [NEAR_A2, NEAR_B1], 1.0),
+        (REACHED, [{"target_node_key": "c2"}], [NEAR_A2, nodes("C", "key", "c2")], 0.0),
+        (FARTHER, [{"value": "c2"}], [NEAR_B1, NEAR_A2], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "p", 1)], 1.0),
         (ON_RELATIONSHIP, keys("a1"), [near("A", "key", "a1")], 0.0),
-        (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
-        (COUNT, [{"count": 2}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2"))], 0.0),
-        (MANY, [{"count": 3}], [values("A"), *(near("A", "key", a) for a in ("a1", "a2", "a3"))], 1.0),
-        (MOST, [{"node_key": "a1", "rel_count": 2}], [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 1.0),
-        (MOST, [{"node_key": "a1", "rel_count": 2}], [values("A"), near("A", "p", 1), near("A", "p", 2)], 0.0),
+        (COUNT, [{"count": 2}], [values("A"), *NEAR_A], 1.0),
+        (COUNT, [{"count": 2}], [values("A"), *NEAR_A[:2]], 0.0),
+        (MANY, [{"count": 3}], [values("A"), *NEAR_A], 1.0),
+        (MOST, A1_WITH_TWO, [*ALL_OF_A, near("A", "p", 1), near("A", "p", 2)], 1.0),
+        (MOST, A1_WITH_TWO, [values("A"), near("A", "p", 1), near("A", "p", 2)], 0.0),
     ],
 )
 async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: float) -> None:
@@ -113,20 +116,20 @@ async def test_what_shows_a_row(one: Any, answer: Any, asked: Any, grounded: flo
 
 async def test_a_page_that_was_not_read_may_hold_anything() -> None:
     here = await place(result_tokens=120)
-    first, second = near("A", "p", 1), near("A", "p", 1, page=2)
-    most = [{"node_key": "a1", "rel_count": 2}]
-    name, arguments = values("A")
-    around = [(name, arguments), nodes("A", "p", 1)]
-    assert (await here.score(MOST, most, [*around, near("A", "p", 2), first, second])).grounded == 1.0
-    assert (await here.score(MOST, most, [*around, near("A", "p", 2), first])).grounded == 0.0
-    assert (await here.score(MOST, most, [values("A"), near("A", "p", 2), first, second])).grounded == 0.0
+    first = near("A", "p", 1)
+    second = near("A", "p", 1, page=2)
+    others = [values("A"), near("A", "p", 2)]
+    all_with_1 = nodes("A", "p", 1)
+    assert (await here.score(MOST, A1_WITH_TWO, [*others, all_with_1, first, second])).grounded == 1.0
+    assert (await here.score(MOST, A1_WITH_TWO, [*others, all_with_1, first])).grounded == 0.0
+    assert (await here.score(MOST, A1_WITH_TWO, [*others, first, second])).grounded == 0.0
 
 
 async def test_what_the_tools_hide_cannot_be_told() -> None:
-    row = [{"source_key": "a1", "target_key": "b1"}]
     hidden = await place(relationship_properties=False)
-    assert (await hidden.score(BY_RELATIONSHIP, row, WALKED)).error_class is None
-    assert (await hidden.score(BY_RELATIONSHIP, row, WALKED)).grounded is None
+    score = await hidden.score(BY_RELATIONSHIP, FROM_A1_TO_B1, WALKED)
+    assert score.error_class is None
+    assert score.grounded is None
     assert (await hidden.score(MANY, [{"count": 3}], WALKED)).grounded == 1.0
     undirected = await place(direction=False)
     assert (await undirected.score(BY_VALUE, keys("a1"), WALKED)).grounded == 1.0

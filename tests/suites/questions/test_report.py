@@ -154,7 +154,7 @@ def test_right_and_proven_answers_are_beside_right_ones() -> None:
     )
     assert "Right and proven by tool results: no_tools – and tools 66.7 % (2 of 3 right answers)." in report.verdict
     by_model, *_ = plots_of(report)
-    points = by_model.points.filter(player="test/one, right and proven").select("x", "y").rows()
+    points = by_model.points.filter(contestant="test/one, right and proven").select("x", "y").rows()
     assert points == [("tools", pytest.approx(66.666667))]
     assert [row["Right and proven %"] for row in cells(by_title(results)["Results"])][:2] == ["–", "66.67"]
 

@@ -19,8 +19,10 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Plan:
         """Walk node by node from the start, whose surroundings are smaller than whole labels."""
         start = Centre(self.source_label, KEY, self.key)
-        layers = yield from walker.spread(start, self.target_label, self.max_hops, until=lambda layers: False)
+        layers = yield from walker.spread(start, self.target_label, self.max_hops)
         ends: set[str] = set()
         for links in layers:
-            ends.update(link.target for link in links if self.target_label in link.target_labels)
+            for link in links:
+                if self.target_label in link.target_labels:
+                    ends.add(link.target)
         return [{"target_node_key": key} for key in sorted(ends)]

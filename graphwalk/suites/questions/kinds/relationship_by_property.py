@@ -31,8 +31,14 @@ class Part(PythonPart):
     def plan(self, walker: Walker) -> Plan:
         links = yield from walker.links_of_type(self.relationship_type)
         type_ = walker.schema.relationship(self.relationship_type)
-        names = [property_.name for property_ in type_.properties] if type_ else []
-        return [_row(link, names) for link in links if equal(link.properties.get(self.property), self.value)]
+        if type_ is None:
+            return []
+        names = [property_.name for property_ in type_.properties]
+        rows = []
+        for link in links:
+            if equal(link.properties.get(self.property), self.value):
+                rows.append(_row(link, names))
+        return rows
 
 
 def _row(link: Relationship | RelationshipRow, names: Iterable[str]) -> Row:
