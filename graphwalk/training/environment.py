@@ -32,6 +32,7 @@ from graphwalk.variables import read_variables
 LOOP_OF_ANOTHER = ("tool_format", "tool_choice", "compaction")
 """Fields of `agent` that take effect in requests, which here another program sends."""
 
+
 @dataclass
 class TaskEnvironment:
     """The tasks of an experiment on their graphs. Close it at the end."""
@@ -117,13 +118,16 @@ class TaskEnvironment:
         assert earned is not None
         return trajectory, earned
 
+
 @cache
 def _stage_of(experiment: str, lacks: tuple[str, ...]) -> TaskEnvironment:
     stage = run_in_background(TaskEnvironment.open(experiment, lacks=lacks))
     atexit.register(lambda: run_in_background(stage.close()))
     return stage
 
+
 _OPENING = threading.Lock()
+
 
 def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> TaskEnvironment:
     """Return the tasks of an experiment, which are opened once in a process, and closed at its end.
@@ -133,6 +137,7 @@ def shared_stage(experiment: str, lacks: tuple[str, ...] = ()) -> TaskEnvironmen
     """
     with _OPENING:
         return _stage_of(experiment, lacks)
+
 
 def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
     """Raise ConfigError for a field in `lacks` that is switched on."""
@@ -144,6 +149,7 @@ def _check_levers(agent: AgentConfig, lacks: Collection[str]) -> None:
                 f"agent.{name}: {value} needs the loop of a run; here another program calls the model",
                 hint=f"-o agent.{name}={default}; {manual('training')} lists the levers of each program",
             )
+
 
 @dataclass
 class OpenEpisode:
