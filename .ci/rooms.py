@@ -1,4 +1,4 @@
-"""The rooms of `graphwalk/` from top to bottom, for CONTRIBUTING.md: the layers of pyproject.toml and their docstrings."""
+"""The rooms of `graphwalk/`, for CONTRIBUTING.md: the layers of pyproject.toml with their docstrings."""
 
 import tomllib
 from importlib import import_module
