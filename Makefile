@@ -8,7 +8,7 @@ WHOLE_RUNS := runs cli integration extending examples environments docs training
   analysis/test_verify.py analysis/page analysis/report
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
-GENERATED := README.md docs/experiments.md docs/extending.md docs/method.md
+GENERATED := README.md CONTRIBUTING.md docs/experiments.md docs/extending.md docs/method.md
 export NO_MKDOCS_2_WARNING := 1
 # Each command compiles all packages again where bytecode is not written.
 export PYTHONDONTWRITEBYTECODE :=

@@ -1,4 +1,4 @@
-"""The presets, the questions and their queries, for docs/method.md."""
+"""The presets, the questions, their queries and the causes of wrong answers, for docs/method.md."""
 
 import importlib
 from typing import Any
@@ -6,9 +6,11 @@ from typing import Any
 import yaml
 from jinja2 import Environment
 
+from graphwalk.analysis.suite_analysis import analysis_of
 from graphwalk.config.resources import data_path
 from graphwalk.graphs.generate import GRAPH_PRESETS
 from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.suite import suite_named
 
 LETTERS = {
     **{"source_label": "S", "target_label": "T", "middle_label": "M", "label": "L", "relationship_type": "R"},
@@ -36,6 +38,12 @@ def question_rows() -> str:
         parameters = ", ".join(f"`{name}`" for name in kind.parameters)
         rows.append(f"| `{kind.name}` | {kind.category} | {asks_for} | {fields}{more} | {parameters} |")
     return "\n".join(rows)
+
+
+def cause_rows() -> str:
+    """Return the rows of the table of causes of wrong answers, in the order in which they are tried."""
+    causes = analysis_of(suite_named("questions")).report().causes
+    return "\n".join(f"| `{cause.field}` | {cause.legend} |" for cause in causes)
 
 
 def queries() -> str:

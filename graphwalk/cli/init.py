@@ -61,6 +61,6 @@ def init(
         print_data(str(copy))
     where = shlex.quote(str(folder))
     if name:
-        print_data(f"Install and test it:  pip install -e {where} && python -m pytest {where}")
+        print_data(f"Install and test it:  pip install pytest -e {where} && python -m pytest {where}")
     else:
         print_data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")

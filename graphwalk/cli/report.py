@@ -28,7 +28,7 @@ def report(
     format: Annotated[Format, typer.Option(help="Output format; graphwalk view writes a page.")] = "terminal",
     table: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Print only this LaTeX table: accuracy by-size, or by another grouping."),
+        typer.Option(metavar="NAME", help="Print only this LaTeX table: by-size, by-category, or another grouping."),
     ] = None,
     plots: Annotated[
         Path | None,

@@ -29,7 +29,7 @@ from graphwalk.suites.suite import Task
 from graphwalk.training.reward import Reward, potentials, reward, step_rewards
 from graphwalk.variables import read_variables
 
-LOOP_OF_ANOTHER = ("tool_format", "tool_choice")
+LOOP_OF_ANOTHER = ("tool_format", "tool_choice", "compaction")
 """Fields of `agent` that take effect in requests, which here another program sends."""
 
 

@@ -3,7 +3,6 @@
 import doctest
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,15 +158,7 @@ def test_a_schema_has_patterns_for_nodes_without_labels_and_may_be_that_of_a_par
     assert not shows_whole_schema("R")
 
 
-def test_the_worked_example_holds_in_the_module_and_in_the_documentation() -> None:
-    manual = (Path(__file__).parents[2] / "docs" / "method.md").read_text("utf-8")
-    section = manual.partition("## What a tool result shows\n")[2].partition("\n## ")[0]
-    block = section.partition("```pycon\n")[2].partition("```")[0]
-    in_module, in_manual = (
-        [(example.source, example.want) for example in doctest.DocTestParser().get_examples(text)]
-        for text in (observed_module.__doc__ or "", block)
-    )
-    assert in_manual == in_module
+def test_the_worked_example_of_the_module_holds() -> None:
     outcome = doctest.testmod(observed_module)
-    assert (outcome.failed, outcome.attempted) == (0, len(in_module))
-    assert len(in_module) > 10
+    assert outcome.failed == 0
+    assert outcome.attempted > 10

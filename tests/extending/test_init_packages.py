@@ -37,6 +37,7 @@ def test_a_new_package_passes_its_test(kind: str, place: Place) -> None:
     done = place.graphwalk("init", kind, f"--{kind}", f"my_{kind}")
     assert done.returncode == 0, done.stderr
     place.install(place.folder / kind)
+    (place.folder / "pytest.ini").write_text("[pytest]\naddopts = --unknown\n")  # options of a folder above the package
     done = place.python("-m", "pytest", "-v", "-p", "no:cacheprovider", kind)
     assert done.returncode == 0, done.stdout
     assert f"test_my_{kind}.py" in done.stdout

@@ -87,7 +87,10 @@ def test_a_process_opens_the_tasks_of_an_experiment_once(tmp_path: Path) -> None
         stages[0].number_of("unknown", "tools")
 
 
-@pytest.mark.parametrize("agent", [{"tool_format": "json"}, {"answer": "tool", "tool_choice": "required"}])
+@pytest.mark.parametrize(
+    "agent",
+    [{"tool_format": "json"}, {"answer": "tool", "tool_choice": "required"}, {"compaction": "window"}],
+)
 async def test_levers_that_need_the_loop_of_a_run_are_refused(agent: dict[str, Any]) -> None:
     lever = list(agent)[-1]
     with pytest.raises(ConfigError, match=f"agent.{lever}: {agent[lever]} needs the loop of a run"):
