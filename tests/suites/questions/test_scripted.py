@@ -74,3 +74,14 @@ def test_cypher_answers_every_question_by_its_own_query() -> None:
         result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")
         assert result.score is not None
         assert result.score["correct"], task.template
+
+
+def test_cypher_writes_dates_and_times_as_the_engine_holds_them() -> None:
+    graph = graphwalk.read_graph("example")
+    tasks = graphwalk.make_tasks(graph, questions=["node_by_property"], per_question=8, seed=5)
+    dated = [task for task in tasks if "date" in task.cypher]
+    assert dated
+    for task in dated:
+        result = graphwalk.play(task, graph, model="scripted/cypher", setting="write_cypher")
+        assert result.score is not None
+        assert result.score["correct"], task.cypher
