@@ -186,6 +186,7 @@ async def _check_result(
         compared.remove("replies")
         checks["replies"].unverified["of a language model"] += len(parts["replies"])
     if trajectory.exit_status is ExitStatus.CONTEXT_OVERFLOW:
+        # The last entry is the status: a replay of logged replies fails where these end, and overflows no window.
         parts_now["turns"][-1] = parts["turns"][-1]
     # Tasks and graphs are counted with run.json; the other parts are one thing each.
     numbers = {"tasks": 0, "graphs": 0, "tool results": len(parts["tool results"]), "replies": len(parts["replies"])}
