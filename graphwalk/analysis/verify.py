@@ -44,7 +44,9 @@ class VerifyCheck:
         if then == now:
             self.verified += things
             return
-        name, (before, after) = next(iter(differences({"": then}, {"": now}).items()))
+        # {".0.content": ("Paris", "paris"), …}: the first of them is named.
+        all_differences = differences({"": then}, {"": now})
+        name, (before, after) = next(iter(all_differences.items()))
         if isinstance(before, str) and isinstance(after, str):
             # Long texts: what is around the first difference.
             start = max(0, _first_difference(before, after) - _AROUND)
