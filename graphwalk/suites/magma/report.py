@@ -149,6 +149,21 @@ def _average(name: str) -> Reader:
     return record_field("averages", name)
 
 
+def _error_measures() -> Iterator[Measure]:
+    """Yield how often each error was made, and how often per reply."""
+    for error in ERRORS:
+        yield Measure(error, "count", score_field(error))
+    for error in ERRORS:
+        name = f"{error}_per_reply"
+        yield Measure(name, "amount", _average(name))
+
+
+def _effort_measures() -> Iterator[Measure]:
+    """Yield the measures of effort as those of other suites, but whether the cost of a trace is unknown."""
+    for measure in EFFORT:
+        yield replace(measure, value=_cost_unknown) if measure.name == "cost_unknown" else measure
+
+
 _MEASURES = (
     *OUTCOME,
     Measure("intermediate_exact", "percent", _average("intermediate_exact")),
@@ -161,9 +176,8 @@ _MEASURES = (
     Measure("false_positives", "count", score_field("false_positives")),
     Measure("later_exact", "percent", _average("later_exact")),
     Measure("replies", "count", score_field("replies")),
-    *(Measure(error, "count", score_field(error)) for error in ERRORS),
-    *(Measure(f"{error}_per_reply", "amount", _average(f"{error}_per_reply")) for error in ERRORS),
-    *(replace(measure, value=_cost_unknown) if measure.name == "cost_unknown" else measure for measure in EFFORT),
+    *_error_measures(),
+    *_effort_measures(),
 )
 
 
