@@ -77,7 +77,10 @@ class AnswersByTool:
     """
 
     def __init__(self, inner: Model, task: Task) -> None:
-        self.name, self._inner, self._task, self._called = inner.name, inner, task, False
+        self.name = inner.name
+        self._inner = inner
+        self._task = task
+        self._called = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self._inner.complete(messages, tools, options)
