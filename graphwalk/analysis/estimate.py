@@ -284,16 +284,19 @@ async def check_setup(
     """
     smallest = dict.fromkeys(experiment.models, min(windows.values(), default=None))
     _, played = await _play_experts(experiment, smallest, judged=True, done=done)
-    # {"tools": (36, 36), "no_tools": None}
-    solved: dict[str, tuple[int, int] | None] = {}
+    # {"tools": [(36, 36), (30, 36)], "no_tools": [None]}: a setup for each price that `limits.episode_usd` counts.
+    solved_by_setups: dict[str, list[tuple[int, int] | None]] = defaultdict(list)
     for setup, episodes in played.items():
-        right = None
+        right_of_all = None
         if all(one.correct is not None for one in episodes):
-            right = (sum(bool(one.correct) for one in episodes), len(episodes))
-        # The dearest model solves the fewest within `limits.episode_usd`.
-        setting = str(setup.setting)
-        other = solved.get(setting, right)
-        solved[setting] = None if right is None or other is None else min(right, other)
+            right_of_all = (sum(bool(one.correct) for one in episodes), len(episodes))
+        solved_by_setups[str(setup.setting)].append(right_of_all)
+
+    # The dearest model solves the fewest: {"tools": (30, 36), "no_tools": None}.
+    solved: dict[str, tuple[int, int] | None] = {}
+    for setting, of_setups in solved_by_setups.items():
+        known = [right_of_all for right_of_all in of_setups if right_of_all is not None]
+        solved[setting] = min(known) if len(known) == len(of_setups) else None
     return solved
 
 

@@ -44,7 +44,9 @@ class VerifyCheck:
         if then == now:
             self.verified += things
             return
-        name, (before, after) = next(iter(differences({"": then}, {"": now}).items()))
+        # {".0.content": ("Paris", "paris"), …}: the first of them is named.
+        all_differences = differences({"": then}, {"": now})
+        name, (before, after) = next(iter(all_differences.items()))
         if isinstance(before, str) and isinstance(after, str):
             # Long texts: what is around the first difference.
             start = max(0, _first_difference(before, after) - _AROUND)
@@ -186,6 +188,7 @@ async def _check_result(
         compared.remove("replies")
         checks["replies"].unverified["of a language model"] += len(parts["replies"])
     if trajectory.exit_status is ExitStatus.CONTEXT_OVERFLOW:
+        # The last entry is the status: a replay of logged replies fails where these end, and overflows no window.
         parts_now["turns"][-1] = parts["turns"][-1]
     # Tasks and graphs are counted with run.json; the other parts are one thing each.
     numbers = {"tasks": 0, "graphs": 0, "tool results": len(parts["tool results"]), "replies": len(parts["replies"])}

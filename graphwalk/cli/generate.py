@@ -155,7 +155,9 @@ def magma(
     explain = experiment.suite.explain
     chats = [training_chat(trace, strategy, experiment.agent, explain=explain) for trace in traces]
     stdlib_random(seed, "magma.export", split).shuffle(chats)
-    rows = [{"messages": [{"role": one.role, "content": one.content} for one in chat]} for chat in chats]
+    rows = []
+    for chat in chats:
+        rows.append({"messages": [{"role": message.role, "content": message.content} for message in chat]})
     _write(rows, out, "chat", len(rows))
 
 

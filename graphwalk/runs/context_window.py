@@ -21,6 +21,7 @@ async def window_warnings(experiment: ResolvedExperiment, plan: Plan, reported: 
 
     `reported`: context window by model, as its server reports it. The tokens of a prompt are an estimate.
     """
+    # One prompt of each model and setting is counted: this is a warning, which must not take long.
     first: dict[tuple[str, Setting], PlannedEpisode] = {}
     for planned in plan.episodes:
         first.setdefault((planned.key.model, planned.key.setting), planned)

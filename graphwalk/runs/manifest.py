@@ -133,12 +133,14 @@ def check_unchanged(folder: RunFolder, experiment: ResolvedExperiment, plan: Pla
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return dotted name → (value then, value now) of all differences; a missing value is "absent"."""
-    before, after = dict(_leaves(then)), dict(_leaves(now))
-    return {
-        key: (before.get(key, "absent"), after.get(key, "absent"))
-        for key in sorted(before.keys() | after.keys())
-        if before.get(key) != after.get(key)
-    }
+    before = dict(_leaves(then))
+    after = dict(_leaves(now))
+    differing = {}
+    for name in sorted(before.keys() | after.keys()):
+        # A missing value is as good as null.
+        if before.get(name) != after.get(name):
+            differing[name] = (before.get(name, "absent"), after.get(name, "absent"))
+    return differing
 
 
 def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -20,19 +20,22 @@ from graphwalk.tools.toolbox import Toolbox
 
 def check_levers(agent: AgentConfig, suite: Suite[Any, Any], settings: Sequence[str]) -> None:
     """Raise ConfigError for levers that contradict each other, or that this suite or these settings do not have."""
-    required, protocol = agent.tool_choice == "required", agent.tool_format
-    native = protocol == "native"
+    is_required = agent.tool_choice == "required"
+    is_text = agent.tool_format == "text"
+    is_native = agent.tool_format == "native"
+    answers_by_tool = agent.answer == "tool"
+    # Only a suite with typed answers replaces the method, which returns None.
     answers_in_words = suite.task_type.answer_form is Task.answer_form
+    tool_names = [_name(tool) for tool in agent.tools or ()]
+    has_graph_setting = not set(GRAPH_SETTINGS).isdisjoint(settings)
+    graph_settings = ", ".join(GRAPH_SETTINGS)
     rules = (
-        ("tool_choice", required and protocol == "text", f"not with tool_format: {protocol}"),
-        ("tool_choice", required and native and agent.answer != "tool", "required needs answer: tool, or json"),
-        (
-            "nudges",
-            agent.nudges > 0 and not set(GRAPH_SETTINGS) & set(settings),
-            f"needs one of the settings {', '.join(GRAPH_SETTINGS)}",
-        ),
-        ("answer", agent.answer == "tool" and ANSWER in map(_name, agent.tools or ()), "not with a tool of this name"),
-        ("answer", agent.answer == "tool" and answers_in_words, f"the suite {suite.name} has no typed answers"),
+        ("tool_choice", is_required and is_text, "not with tool_format: text"),
+        # A model that must call a tool can answer only by one. (In the JSON format it can always answer.)
+        ("tool_choice", is_required and is_native and not answers_by_tool, "required needs answer: tool, or json"),
+        ("nudges", agent.nudges > 0 and not has_graph_setting, f"needs one of the settings {graph_settings}"),
+        ("answer", answers_by_tool and ANSWER in tool_names, "not with a tool of this name"),
+        ("answer", answers_by_tool and answers_in_words, f"the suite {suite.name} has no typed answers"),
     )
     for field, contradicts, why in rules:
         if contradicts:
@@ -74,12 +77,17 @@ class AnswersByTool:
     """
 
     def __init__(self, inner: Model, task: Task) -> None:
-        self.name, self._inner, self._task, self._called = inner.name, inner, task, False
+        self.name = inner.name
+        self._inner = inner
+        self._task = task
+        self._called = False
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = await self._inner.complete(messages, tools, options)
-        answered = not reply.message.tool_calls and not self._called and any(tool.name == ANSWER for tool in tools)
-        rows = self._task.read(reply.message.content or "").answer if answered else None
+        is_offered = any(tool.name == ANSWER for tool in tools)
+        if reply.message.tool_calls or self._called or not is_offered:
+            return reply
+        rows = self._task.read(reply.message.content or "").answer
         if rows is None:
             return reply
         self._called = True

@@ -18,7 +18,12 @@ _REFUSED = WRITES | REACHES_OUT
 FIRST_WORDS = frozenset({"MATCH", "OPTIONAL", "UNWIND", "WITH", "RETURN", "CALL", "FOR", "LET", "FILTER", "WHEN"})
 """First words of a query that reads. Commands for databases, servers and users begin with others."""
 PROCEDURES = frozenset(
-    f"db.index.{kind}.query{entities}" for kind in ("fulltext", "vector") for entities in ("Nodes", "Relationships")
+    {
+        "db.index.fulltext.queryNodes",
+        "db.index.fulltext.queryRelationships",
+        "db.index.vector.queryNodes",
+        "db.index.vector.queryRelationships",
+    }
 )
 """Procedures that Cypher of a file may call."""
 NAMESPACES = frozenset({"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"})
@@ -50,7 +55,9 @@ class CypherNotAllowedError(ValueError):
     ) -> None:
         line = cypher.count("\n", 0, at) + 1
         super().__init__(f"{word} is not allowed here (line {line} of the query): {reason}")
-        self.kind, self.word, self.at = kind, word, at
+        self.kind = kind
+        self.word = word
+        self.at = at
 
 
 class Token(NamedTuple):

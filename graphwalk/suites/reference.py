@@ -101,10 +101,12 @@ def _figures(walk: Conversation) -> ReferenceWalk:
     input_tokens = 0
     output_tokens = 0
     for turn in trajectory.turns:
+        # Each request sends all again: tools, prompt, and what was written and returned so far.
         input_tokens += context
         written = _tokens(turn.message)
+        returned = sum(_count(result.content) for result in turn.results)
         output_tokens += written
-        context += written + sum(_count(result.content) for result in turn.results)
+        context += written + returned
     calls = sum(not result.is_note for result in trajectory.results)
     return ReferenceWalk(trajectory.reply, len(trajectory.turns), calls, input_tokens, output_tokens)
 

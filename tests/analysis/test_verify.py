@@ -146,7 +146,8 @@ def change_result(log: list[Record]) -> None:
 
 
 def swap_trajectories(log: list[Record]) -> None:
-    one, other = log[0], next(r for r in log if r["task_id"] != log[0]["task_id"])
+    one = log[0]
+    other = next(record for record in log if record["task_id"] != one["task_id"])
     one["trajectory"], other["trajectory"] = other["trajectory"], one["trajectory"]
 
 

@@ -108,14 +108,16 @@ BO = {"labels": ["Ort"], "properties": {"day": "1898-01-02", "key": "b", "name":
     ],
 )
 async def test_a_query_of_a_model_runs_as_written(query: str, rows: list[dict[str, Any]]) -> None:
-    store = await EmbeddedDatabase().load(PLACES)
-    result = await store.ask(query, seconds=10, rows=10)
+    async with EmbeddedDatabase() as database:
+        store = await database.load(PLACES)
+        result = await store.ask(query, seconds=10, rows=10)
     assert (result.rows, result.total, result.ordered) == (rows, len(rows), "ORDER" in query)
 
 
 async def test_a_query_of_a_model_is_limited_in_rows() -> None:
-    store = await EmbeddedDatabase().load(ring(50))
-    result = await store.ask("MATCH (n:A) RETURN n.key", seconds=10, rows=7)
+    async with EmbeddedDatabase() as database:
+        store = await database.load(ring(50))
+        result = await store.ask("MATCH (n:A) RETURN n.key", seconds=10, rows=7)
     assert (len(result.rows), result.total) == (7, 50)
 
 
@@ -136,9 +138,10 @@ async def test_a_query_of_a_model_is_limited_in_rows() -> None:
     ],
 )
 async def test_a_query_of_a_model_is_refused_in_words(query: str, kind: str) -> None:
-    store = await EmbeddedDatabase().load(PLACES)
-    with pytest.raises(ToolMistake) as refused:
-        await store.ask(query, seconds=10, rows=10)
+    async with EmbeddedDatabase() as database:
+        store = await database.load(PLACES)
+        with pytest.raises(ToolMistake) as refused:
+            await store.ask(query, seconds=10, rows=10)
     assert refused.value.kind == kind
     assert shipped_prompts().message(refused.value.message, **refused.value.values)
 

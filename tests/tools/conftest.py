@@ -1,7 +1,7 @@
 """A small graph with every oddity that tools have to cope with."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -37,8 +37,9 @@ ODD_GRAPH = PropertyGraph.from_rows(
 
 
 @pytest.fixture
-async def store() -> GraphStore:
-    return await EmbeddedDatabase().load(ODD_GRAPH)
+async def store() -> AsyncIterator[GraphStore]:
+    async with EmbeddedDatabase() as database:
+        yield await database.load(ODD_GRAPH)
 
 
 @pytest.fixture

@@ -30,9 +30,12 @@ def model_of(folder: Path) -> Any:
 
 
 def chats_of(path: Path) -> Path:
-    lines = [[("user", f"What is {number}?"), ("assistant", f"It is {number}.")] for number in range(40)]
-    chats = [{"messages": [{"role": role, "content": text} for role, text in line]} for line in lines]
-    path.write_text("".join(json.dumps(chat) + "\n" for chat in chats))
+    lines = []
+    for number in range(40):
+        question = {"role": "user", "content": f"What is {number}?"}
+        answer = {"role": "assistant", "content": f"It is {number}."}
+        lines.append(json.dumps({"messages": [question, answer]}) + "\n")
+    path.write_text("".join(lines))
     return path
 
 

@@ -415,8 +415,10 @@ def _has_relationships(file: _File, options: FileOptions) -> bool:
 
     # name,start,end  Tern,1990,2001
     if pair[0].lower() in _MAY_BE_TIMES and (key_field(file.columns) or name_field(file.columns)):
-        places = [file.header.index(name) for name in pair]
-        fields = [line[place] or "" for place in places for _, line in file.lines]
+        fields: list[str] = []
+        for name in pair:
+            place = file.header.index(name)
+            fields.extend(line[place] or "" for _, line in file.lines)
         if all(field[:1].isdecimal() for field in fields):
             raise ValueError(
                 f"{file.name}: {pair[0]} and {pair[1]} may be the ends of relationships, or times of things; "

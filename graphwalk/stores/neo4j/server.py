@@ -227,12 +227,18 @@ def _running_way(instance: _Instance, docker: bool) -> Way | None:
 
 def _start(instance: _Instance, way: Way, tell: Callable[[str], object]) -> None:
     """Start a server, and wait until it speaks Bolt."""
-    release, port, password = instance.release, instance.port, instance.password
     if way == "docker":
         _write_private(instance.mark, "")
-        instance.project.start(port, START_SECONDS)
-    else:
-        start_jars(instance.folder, release, port, password, variables=instance.variables, tell=tell)
+        instance.project.start(instance.port, START_SECONDS)
+        return
+    start_jars(
+        instance.folder,
+        instance.release,
+        instance.port,
+        instance.password,
+        variables=instance.variables,
+        tell=tell,
+    )
 
 
 def _started(instance: _Instance, version: str, way: Way, docker: bool) -> Started:

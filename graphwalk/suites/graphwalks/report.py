@@ -158,8 +158,10 @@ def _search(task: GraphwalksTask, results: Sequence[ToolResult]) -> _Search:
     complete = observed.complete_nodes("outgoing" if is_forward else "incoming")
     followers: dict[str, set[str]] = {}
     for link in observed.relationships:
-        source, target = (link.source, link.target) if is_forward else (link.target, link.source)
-        followers.setdefault(source, set()).add(target)
+        if is_forward:
+            followers.setdefault(link.source, set()).add(link.target)
+        else:
+            followers.setdefault(link.target, set()).add(link.source)
 
     level = {str(task.parameters["node"])}
     depth = int(task.parameters["depth"])
@@ -173,7 +175,10 @@ def _search(task: GraphwalksTask, results: Sequence[ToolResult]) -> _Search:
         total += share / depth
         missing |= level - complete
         earlier |= level
-        level = {target for key in level & complete for target in followers.get(key, ())} - earlier
+        next_level: set[str] = set()
+        for key in level & complete:
+            next_level |= followers.get(key, set())
+        level = next_level - earlier
     return _Search(total, sorted(missing))
 
 

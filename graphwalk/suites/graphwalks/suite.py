@@ -301,7 +301,8 @@ def search(task: GraphwalksTask, depth: int) -> Steps[list[str]]:
 
 def expert(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:
     """Search to the depth and answer with the nodes there."""
-    return final_answer_line((yield from search(task, int(task.parameters["depth"]))))
+    nodes = yield from search(task, int(task.parameters["depth"]))
+    return final_answer_line(nodes)
 
 
 def any_nodes(task: GraphwalksTask, setting: str, schema: Schema | None, random: Random) -> Policy:

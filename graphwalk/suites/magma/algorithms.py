@@ -274,17 +274,22 @@ def _grows_a_tree(graph: Graph, instance: Instance, state: list[Any], step: int)
     reached = {instance.source}
     edges = {(i, j): weight for i, j, weight in state}
     for _ in range(step - 1):
-        leaving = [(edge["weight"], node) for _, node, edge in graph.edges(reached, data=True) if node not in reached]
+        leaving = []
+        for _, node, edge in graph.edges(reached, data=True):
+            if node not in reached:
+                leaving.append((edge["weight"], node))
         if not leaving:
             return False
-        weight, node = min(leaving)
-        joining = [edge for edge in edges if node in edge and reached.intersection(edge)]
+        weight, new = min(leaving)
+
+        # By which of several edges of this weight it is joined is left open.
+        joining = [ends for ends in edges if new in ends and reached.intersection(ends)]
         if len(joining) != 1:
             return False
-        [edge] = joining
-        if edges.pop(edge) != weight or graph.get_edge_data(*edge) != {"weight": weight}:
+        (ends,) = joining
+        if edges.pop(ends) != weight or graph.get_edge_data(*ends) != {"weight": weight}:
             return False
-        reached.add(node)
+        reached.add(new)
     # No edge is left that joins nothing.
     return not edges
 

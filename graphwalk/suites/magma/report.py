@@ -149,6 +149,21 @@ def _average(name: str) -> Reader:
     return record_field("averages", name)
 
 
+def _error_measures() -> Iterator[Measure]:
+    """Yield how often each error was made, and how often per reply."""
+    for error in ERRORS:
+        yield Measure(error, "count", score_field(error))
+    for error in ERRORS:
+        name = f"{error}_per_reply"
+        yield Measure(name, "amount", _average(name))
+
+
+def _effort_measures() -> Iterator[Measure]:
+    """Yield the measures of effort as those of other suites, but whether the cost of a trace is unknown."""
+    for measure in EFFORT:
+        yield replace(measure, value=_cost_unknown) if measure.name == "cost_unknown" else measure
+
+
 _MEASURES = (
     *OUTCOME,
     Measure("intermediate_exact", "percent", _average("intermediate_exact")),
@@ -161,9 +176,8 @@ _MEASURES = (
     Measure("false_positives", "count", score_field("false_positives")),
     Measure("later_exact", "percent", _average("later_exact")),
     Measure("replies", "count", score_field("replies")),
-    *(Measure(error, "count", score_field(error)) for error in ERRORS),
-    *(Measure(f"{error}_per_reply", "amount", _average(f"{error}_per_reply")) for error in ERRORS),
-    *(replace(measure, value=_cost_unknown) if measure.name == "cost_unknown" else measure for measure in EFFORT),
+    *_error_measures(),
+    *_effort_measures(),
 )
 
 
@@ -234,9 +248,11 @@ def case(algorithm: str, n: int) -> str:
 
 def cluster_of(task_id: str, task: Mapping[str, Any]) -> tuple[str, str]:
     """Return the edges, which traces of several algorithms may share, and the trace."""
-    instance = read_prompt(task["question"], task["n"]) if "question" in task else None
-    # A custom prompt may list the edges in another form, then the digest identifies the graph; so it does in a record.
-    graph = f"{instance.n}: {instance.edges}" if instance else task["graph_digest"]
+    graph = task["graph_digest"]
+    if "question" in task:
+        instance = read_prompt(task["question"], task["n"])
+        if instance is not None:  # None: a custom prompt lists the edges in another form
+            graph = f"{instance.n}: {instance.edges}"
     return graph, task["trace_id"]
 
 
@@ -247,60 +263,89 @@ def trace_records(results: Iterable[ResultRecord], protocol: str = "graphwalk") 
     with the averages over states. `copied` and `copied_averages` are those of the baseline that repeats the previous
     state. Under the protocol `paper` the averages are in further records, one per state: all states weigh the same.
     """
-    traces: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
-    graphs: dict[str, str] = {}
-    golds: dict[str, dict[int, list[Any]]] = {}
-    stepwise = set(STEPWISE)
-    with_states = set[str]()
+    traces = _Traces()
     for result in results:
-        task = result["task"]
-        trace, step, setting = task["trace_id"], task["step"], result["setting"]
-        if trace not in graphs:
-            graphs[trace], _ = cluster_of(result["task_id"], task)
-        if step != task["total_steps"]:
-            stepwise.add(setting)
-        if Setting.parse(setting).name in STEPWISE:
-            with_states.add(trace)
-        golds.setdefault(trace, {})[step] = task["gold"]
-        # Most of the trajectory is left out: it is too large to keep.
-        short_record = {name: result[name] for name in _RECORD_FIELDS}
-        short_record["task"] = {name: task[name] for name in _TASK_FIELDS}
-        short_record["task"]["graph_digest"] = graphs[trace]
-        short_record["trajectory"] = {"error": result.get("trajectory", {}).get("error")}
-        traces.setdefault((result["model"], setting, result["repeat"], trace), {})[step] = short_record
-    for (_, setting, _, trace), episodes in traces.items():
-        gold = golds[trace]
-        copies = _scores_of_copies(next(iter(episodes.values())), gold) if trace in with_states else {}
-        copied = _trace_score(copies, episodes, stepwise=True, first=min(gold))
-        record = _record(episodes, setting in stepwise, copied)
+        traces.add(result)
+    for (_, setting, _, trace), episodes in traces.episodes.items():
+        is_stepwise = setting in traces.stepwise
+        targets = traces.targets[trace]
+        copies: dict[int, dict[str, Any]] = {}
+        if trace in traces.with_states:
+            any_episode = next(iter(episodes.values()))
+            copies = _scores_of_copies(any_episode, targets)
+        copied = _trace_score(copies, episodes, stepwise=True, first=min(targets))
+        record = _record(episodes, is_stepwise, copied)
         if protocol != "paper":
             yield {**record, "averages": record["score"], "copied_averages": copied}
             continue
+
         yield {**record, "averages": None, "copied_averages": None}
-        no_effort = {"exit_status": "answered", "trajectory": {}, "usage": {}}
         for step, episode in episodes.items():
-            own = {step: episode["score"]} if episode["score"] else {}
-            copy = {step: copies[step]} if step in copies else {}
+            own: dict[int, Any] = {}
+            if episode["score"]:
+                own[step] = episode["score"]
+            copy: dict[int, Any] = {}
+            if step in copies:
+                copy[step] = copies[step]
             yield {
                 **record,
-                **no_effort,
                 "task_id": f"{trace} {step}",
                 "state": step,
                 "score": None,
                 "copied": None,
-                "averages": _trace_score(own, episodes, setting in stepwise),
-                "copied_averages": _trace_score(copy, episodes, stepwise=True, first=min(gold)),
+                "averages": _trace_score(own, episodes, is_stepwise),
+                "copied_averages": _trace_score(copy, episodes, stepwise=True, first=min(targets)),
+                # The record of the trace has its effort and its failures.
+                "exit_status": "answered",
+                "trajectory": {},
+                "usage": {},
             }
 
 
-def _scores_of_copies(result: ResultRecord, golds: Mapping[int, list[Any]]) -> dict[int, dict[str, Any]]:
+class _Traces:
+    """The results of a run, trace by trace."""
+
+    def __init__(self) -> None:
+        self.episodes: dict[tuple[str, str, int, str], dict[int, ResultRecord]] = {}
+        """Model, setting, repeat and trace → step → result, without most of its trajectory."""
+        self.targets: dict[str, dict[int, list[Any]]] = {}
+        """Trace → step → right state."""
+        self.stepwise = set(STEPWISE)
+        """Settings in which every state is asked for; of others, `io_steps` does so."""
+        self.with_states: set[str] = set()
+        """Traces of which a prompt has shown the state before, which could be repeated."""
+        self._graphs: dict[str, str] = {}
+
+    def add(self, result: ResultRecord) -> None:
+        task = result["task"]
+        trace = task["trace_id"]
+        step = task["step"]
+        setting = result["setting"]
+        if trace not in self._graphs:
+            self._graphs[trace], _ = cluster_of(result["task_id"], task)
+        if step != task["total_steps"]:
+            self.stepwise.add(setting)
+        if Setting.parse(setting).name in STEPWISE:
+            self.with_states.add(trace)
+        self.targets.setdefault(trace, {})[step] = task["gold"]
+
+        # Most of the trajectory is left out: it is too large to keep.
+        short_record = {name: result[name] for name in _RECORD_FIELDS}
+        short_record["task"] = {name: task[name] for name in _TASK_FIELDS}
+        short_record["task"]["graph_digest"] = self._graphs[trace]
+        short_record["trajectory"] = {"error": result.get("trajectory", {}).get("error")}
+        contestant_and_trace = (result["model"], setting, result["repeat"], trace)
+        self.episodes.setdefault(contestant_and_trace, {})[step] = short_record
+
+
+def _scores_of_copies(result: ResultRecord, targets: Mapping[int, list[Any]]) -> dict[int, dict[str, Any]]:
     """Return step → score of the state before it as answer."""
     algorithm = result["task"]["algorithm"]
     scores = {}
-    for step, gold in golds.items():
-        if step - 1 in golds:
-            copy = Extraction(golds[step - 1], "strict")
-            scores[step] = score_states(algorithm, copy, gold).model_dump()
+    for step, target in targets.items():
+        if step - 1 in targets:
+            copy = Extraction(targets[step - 1], "strict")
+            scores[step] = score_states(algorithm, copy, target).model_dump()
     return scores
 
 

@@ -195,7 +195,9 @@ def _phrases(question: str) -> list[str]:
     for size in range(_LONGEST_PHRASE, 0, -1):
         for start in range(len(words) - size + 1):
             phrases.append(" ".join(words[start : start + size]))
-    return [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST][-_MOST_TRIED:]
+    # Each once, in this order. Of a long question the shorter phrases are tried.
+    long_enough = [phrase for phrase in dict.fromkeys(phrases) if len(phrase) >= _SHORTEST]
+    return long_enough[-_MOST_TRIED:]
 
 
 def _look_up(tool: str, row: Row) -> Ask:

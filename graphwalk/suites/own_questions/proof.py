@@ -29,6 +29,8 @@ from graphwalk.suites.rows import row_set
 _LOGGER = logging.getLogger("graphwalk")
 _SECONDS = 5.0
 """Timeout of the query on what was seen."""
+_LATER_CLAUSES = ("ORDER", "LIMIT", "SKIP", "UNION", "MATCH", "WITH")
+"""Words that begin another clause, where a plain query has columns."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,10 @@ class _Matches:
         A walk along the path: `ends` are pairs of a node and whether all of the way to it was seen.
         """
         first, *others = self._pattern.nodes
-        ends = {(key, self._is_seen(key, first)) for key in self._index.nodes if self._may_match(key, first)}
+        ends = set()
+        for key in self._index.nodes:
+            if self._may_match(key, first):
+                ends.add((key, self._is_seen(key, first)))
         for link_pattern, node_pattern in zip(self._pattern.links, others, strict=True):
             following = set()
             for key, is_way_seen in ends:
@@ -220,23 +225,31 @@ class _Reader:
             nodes.append(self._node())
         # RETURN DISTINCT h.name AS harbour, h;
         self._word("RETURN")
-        if self.tokens[self.place : self.place + 1] and self.tokens[self.place].upper == "DISTINCT":
+        token = self._token
+        if token is not None and token.upper == "DISTINCT":
             self.place += 1
-        # Columns: names, `name.property`, and AS. No function, no comparison, no other clause.
-        has_columns = False
-        while self.place < len(self.tokens):
-            token = self.tokens[self.place]
-            is_clause = token.kind == "word" and token.upper in ("ORDER", "LIMIT", "SKIP", "UNION", "MATCH", "WITH")
-            if (token.kind not in ("word", "quoted") and token.text not in (".", ",", ";")) or is_clause:
-                raise _OtherQueryError
-            has_columns = True
-            self.place += 1
-        if not has_columns:
-            raise _OtherQueryError
+        self._check_columns(self.tokens[self.place :])
         return PathPattern(tuple(nodes), tuple(links))
 
+    @staticmethod
+    def _check_columns(tokens: Sequence[Token]) -> None:
+        """Allow names, `name.property` and AS: no function, no comparison, no other clause."""
+        if not tokens:
+            raise _OtherQueryError
+        for token in tokens:
+            if token.kind == "word" and token.upper in _LATER_CLAUSES:
+                raise _OtherQueryError
+            if token.kind not in ("word", "quoted") and token.text not in (".", ",", ";"):
+                raise _OtherQueryError
+
+    @property
+    def _token(self) -> Token | None:
+        """The token at the place, None at the end."""
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
     def _next(self) -> str:
-        return self.tokens[self.place].text if self.place < len(self.tokens) else ""
+        token = self._token
+        return "" if token is None else token.text
 
     def _take(self, text: str) -> None:
         if self._next() != text:
@@ -244,15 +257,17 @@ class _Reader:
         self.place += 1
 
     def _word(self, upper: str) -> None:
-        if self.place >= len(self.tokens) or self.tokens[self.place].upper != upper:
+        token = self._token
+        if token is None or token.upper != upper:
             raise _OtherQueryError
         self.place += 1
 
     def _name(self) -> str:
-        if self.place >= len(self.tokens) or self.tokens[self.place].kind not in ("word", "quoted"):
+        token = self._token
+        if token is None or token.kind not in ("word", "quoted"):
             raise _OtherQueryError
         self.place += 1
-        return self.tokens[self.place - 1].name
+        return token.name
 
     def _variable(self) -> None:
         if self._next() not in (":", ")", "]", "{"):
@@ -313,13 +328,14 @@ class _Reader:
         return properties
 
     def _literal(self) -> Any:
-        if self.place >= len(self.tokens):
+        token = self._token
+        if token is None:
             raise _OtherQueryError
-        token = self.tokens[self.place]
         self.place += 1
         # 'Tern', not 'Sea\'s End'
         if token.kind == "text" and "\\" not in token.text:
             return token.text[1:-1]
+        # 1999, not 19.5, which is three tokens
         if token.kind == "number" and self._next() in (",", "}"):
             return int(token.text)
         if token.kind == "word" and token.upper in ("TRUE", "FALSE"):

@@ -60,7 +60,8 @@ def random_walk(task: QuestionTask, setting: str, schema: Schema | None, draw: R
     try:
         for _ in range(draw.randint(1, MOST_TURNS)):
             asks = [_any_call(draw, memory, schema) for _ in range(draw.randint(1, MOST_CALLS))]
-            for ask, text in zip(asks, (yield asks), strict=True):
+            texts = yield asks
+            for ask, text in zip(asks, texts, strict=True):
                 memory.learn(ask, read_rows(text) or [])
     except AnswerNow:
         pass

@@ -131,7 +131,7 @@ class Walker:
                 by_key.extend(Centre(label, KEY, key) for key in values[label, KEY])
         links = yield from self.links(centres)
         # Nodes without the property, and those without relationships
-        seen = {link.source if link.outgoing else link.target for link in links}
+        seen = {link.centre for link in links}
         links += yield from self.links(centre for centre in by_key if centre.value not in seen)
 
         # A relationship between two of these labels has a row at both ends; keep the one at its source.

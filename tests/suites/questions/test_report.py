@@ -23,23 +23,28 @@ SIZES = {"nodes": 100, "relationships": 300}
 
 
 def result_of(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
-    entry = result(graph=graph, task_id=f"{graph}-{template}") | {"graph": {"digest": f"g{graph}", **SIZES}}
-    changes = {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
-    return entry | {"task": entry["task"] | changes}
+    entry = result(graph=graph, task_id=f"{graph}-{template}")
+    entry["graph"] = {"digest": f"g{graph}", **SIZES}
+    entry["task"] |= {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
+    return entry
 
 
 def run(graphs: int = 2) -> list[dict[str, Any]]:
-    return [
-        result_of(question, category, graph) | {"model": model, "setting": setting}
-        for model in ("openai/gpt-4.1", "other/m")
-        for setting in ("tools", "no_tools")
-        for graph in range(graphs)
-        for question, category in ASKED.items()
-    ]
+    results = []
+    for model in ("openai/gpt-4.1", "other/m"):
+        for setting in ("tools", "no_tools"):
+            for graph in range(graphs):
+                for question, category in ASKED.items():
+                    results.append(result_of(question, category, graph) | {"model": model, "setting": setting})
+    return results
 
 
 def cells(table: TextTable) -> list[dict[str, str]]:
-    return [{column.heading: column.text(row) for column in table.columns} for row in table.rows]
+    """Return heading → text for each row."""
+    rows = []
+    for row in table.rows:
+        rows.append({column.heading: column.text(row) for column in table.columns})
+    return rows
 
 
 def by_title(results: list[dict[str, Any]], reference: str = "table_2_questions") -> dict[str, TextTable]:
@@ -82,11 +87,22 @@ def test_chance_is_what_one_valid_row_scores(template: str, task: dict[str, Any]
 
 
 def of_targets(targets: list[Any], **task: Any) -> list[dict[str, Any]]:
+    """Return results of one kind of question, each with the numbers of its target: [[1], [2, 3]]."""
     fields = {"scored_fields": ["n"], "gold_size": 1, **task}
-    return [
-        result_of("node_count", "retrieval", graph, gold=[{"n": n} for n in rows], **fields)
-        for graph, rows in enumerate(targets)
-    ]
+    results = []
+    for graph, numbers in enumerate(targets):
+        target = [{"n": number} for number in numbers]
+        results.append(result_of("node_count", "retrieval", graph, gold=target, **fields))
+    return results
+
+
+def of_paths(targets: list[Any]) -> list[dict[str, Any]]:
+    """Return results as `of_targets` of another kind of question."""
+    results = of_targets(targets)
+    for one in results:
+        one["task"]["template"] = "path_finding"
+        one["task_id"] = f"p{one['task_id']}"
+    return results
 
 
 def constant(results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -94,10 +110,8 @@ def constant(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_the_best_constant_answer_is_right_for_most_targets_of_its_kind() -> None:
-    counts, paths = of_targets([[1], [2], [1], [1], [3]]), of_targets([[7], [7], [8], [9], [10]])
-    paths = [
-        one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in paths
-    ]
+    counts = of_targets([[1], [2], [1], [1], [3]])
+    paths = of_paths([[7], [7], [8], [9], [10]])
     for _ in range(3):
         random.Random(0).shuffle(counts)
         row = constant([*counts, *counts, *paths])
@@ -110,48 +124,40 @@ def test_of_several_best_constants_the_first_by_its_text_counts_at_all_sizes() -
     """Both 1 and 2 are right twice in the run; 1 is chosen, although 2 is right for all tasks with 500 nodes."""
     results = of_targets([[1], [2], [1], [2], [3]])
     for graph, one in enumerate(results):
-        one["graph"] = {**one["graph"], "nodes": 500 if graph % 2 else 100}
-    by_size = {
-        row.group: row.figures["correct"]
-        for row in build_report(results, DECLARED).baseline_groups["size"]
-        if row.model == "best constant answer"
-    }
-    assert by_size == {100: 2, 500: 0}
+        one["graph"]["nodes"] = 500 if graph % 2 else 100
+    rows = build_report(results, DECLARED).baseline_groups["size"]
+    constants = [row for row in rows if row.model == "best constant answer"]
+    assert {row.group: row.figures["correct"] for row in constants} == {100: 2, 500: 0}
 
 
 def test_a_constant_is_unknown_with_fewer_than_five_tasks_of_a_kind() -> None:
     row = constant(of_targets([[1]] * 4))
     assert (row.figures["correct"], row.figures["accuracy"]) == (None, None)
-    few = of_targets([[1]] * 4)
-    few = [one | {"task": one["task"] | {"template": "path_finding"}, "task_id": f"p{one['task_id']}"} for one in few]
-    report = build_report([*few, *of_targets([[1]] * 5)], DECLARED)
+    four_of_one_kind = of_paths([[1]] * 4)
+    five_of_another = of_targets([[1]] * 5)
+    report = build_report([*four_of_one_kind, *five_of_another], DECLARED)
     (overall,) = (row for row in report.baselines if row.model == "best constant answer")
     assert overall.figures["accuracy"] is None
-    by_kind = {
-        row.group: row.figures["accuracy"]
-        for row in report.baseline_groups["question"]
-        if row.model == "best constant answer"
-    }
-    assert by_kind == {"node_count": 100, "path_finding": None}
+    constants = [row for row in report.baseline_groups["question"] if row.model == "best constant answer"]
+    accuracy_of = {row.group: row.figures["accuracy"] for row in constants}
+    assert accuracy_of == {"node_count": 100, "path_finding": None}
     assert not any("best constant answer" in sentence for sentence in report.verdict)
 
 
 def test_right_and_proven_answers_are_beside_right_ones() -> None:
     """Of three right answers by walking one is a guess; of answers without tools nothing can be proven."""
-    results = [
-        one | {"setting": setting, "score": one["score"] | {"proven": None if setting == "no_tools" else graph > 0}}
-        for setting in ("no_tools", "tools")
-        for graph in range(3)
-        for one in [result_of("node_count", "retrieval", graph)]
-    ]
+    results = []
+    for setting in ("no_tools", "tools"):
+        for graph in range(3):
+            one = result_of("node_count", "retrieval", graph) | {"setting": setting}
+            one["score"]["proven"] = None if setting == "no_tools" else graph > 0
+            results.append(one)
     report = build_report(results, DECLARED)
     reading, walking = report.rows
     assert (reading.figures["accuracy"], reading.figures["proven_accuracy"]) == (100, None)
-    assert (walking.figures["accuracy"], walking.figures["proven"], walking.figures["proven_accuracy"]) == (
-        100,
-        2,
-        pytest.approx(66.666667),
-    )
+    assert walking.figures["accuracy"] == 100
+    assert walking.figures["proven"] == 2
+    assert walking.figures["proven_accuracy"] == pytest.approx(66.666667)
     assert "Right and proven by tool results: no_tools – and tools 66.7 % (2 of 3 right answers)." in report.verdict
     by_model, *_ = plots_of(report)
     points = by_model.points.filter(contestant="test/one, right and proven").select("x", "y").rows()

@@ -26,9 +26,11 @@ class Part(PythonPart):
         return self.certain(index, index)
 
     def certain(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        # A seen path proves a value, unless its node may be a neighbour of the start that was not seen.
         return self._rows(least, most)
 
     def possible(self, least: GraphIndex, most: GraphIndex) -> Rows:
+        # A path that may be there gives a value, unless its node was seen to be a neighbour of the start.
         return self._rows(most, least)
 
     def _rows(self, reached: GraphIndex, excluded: GraphIndex) -> Rows:
