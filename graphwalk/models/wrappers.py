@@ -28,7 +28,7 @@ from graphwalk.models.chat import (
     from_dict,
     to_dict,
 )
-from graphwalk.models.finish_reasons import is_broken_off, is_unknown
+from graphwalk.models.finish_reasons import is_broken_off, is_of_model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
@@ -194,15 +194,19 @@ class WholeReplies(Wrapper):
         """Raise ModelError for a reply that its server stopped."""
         reply = await self.inner.complete(messages, tools, options)
         reason = one_line(reply.finish_reason)
-        if is_broken_off(reason):
-            raise ModelError(f"{self.name}: its server broke the reply off ({reason})", retryable=True)
-        if is_unknown(reason) and reason not in self._unknown:
-            self._unknown.add(reason)
-            self._note(f'{self.name} ended a reply with "{reason}", which is not known: it is taken as whole')
+        if not is_of_model(reason):
+            self._check_end(reason)
         if not self._named_call and is_call_as_text(reply.message, tools):
             self._named_call = True
             self._note(f"{self.name}: {CALL_AS_TEXT}")
         return reply
+
+    def _check_end(self, reason: str) -> None:
+        if is_broken_off(reason):
+            raise ModelError(f"{self.name}: its server broke the reply off ({reason})", retryable=True)
+        if reason not in self._unknown:
+            self._unknown.add(reason)
+            self._note(f'{self.name} ended a reply with "{reason}", which is not known: it is taken as whole')
 
 
 class Pace:
