@@ -139,26 +139,26 @@ class OpenAIModel(ABC):
     ) -> Reply:
         body = self._body(messages, tools, options, with_state)
         started = time.perf_counter()
-        answer = self._reply_in(await self._post(body, options.on_text))
-        message, finish_reason = self._read(answer, len(messages))
-        return Reply(
-            message,
-            usage(answer.get("usage")),
-            finish_reason,
-            seconds=time.perf_counter() - started,
-            model=answer["model"] if isinstance(answer.get("model"), str) else "",
-        )
+        answer = await self._post(body, options.on_text)
 
-    def _reply_in(self, answer: Any) -> JsonObject:
-        """Return a reply's JSON. Raise ModelError for one that is an error in a good status."""
+        # An error may come in a good status.
         if isinstance(answer, list) and answer:
             answer = answer[0]
         fields = mapping(answer)
         if fields.get("error"):
             raise reported_error(fields["error"], self._source)
-        if not self._has_reply(fields):
+        read = self._read(fields, len(messages))
+        if read is None:
             raise without_reply(answer, self._source)
-        return fields
+
+        message, finish_reason = read
+        return Reply(
+            message,
+            usage(fields.get("usage")),
+            finish_reason,
+            seconds=time.perf_counter() - started,
+            model=fields["model"] if isinstance(fields.get("model"), str) else "",
+        )
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
@@ -257,12 +257,11 @@ class OpenAIModel(ABC):
         """Return messages and tools by their fields of a request; an empty list is not sent."""
 
     @abstractmethod
-    def _has_reply(self, fields: JsonObject) -> bool:
-        """Return True if the JSON of a response has the part where this API's replies are."""
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
+        """Return message and finish reason, None without the part of a response where this API's replies are.
 
-    @abstractmethod
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
-        """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
+        `sent`, the number of messages, is part of generated call ids.
+        """
 
     @abstractmethod
     async def _join(self, events: AsyncIterable[JsonObject | None], on_text: TextCallback) -> Any:
@@ -445,11 +444,10 @@ class ChatModel(OpenAIModel):
             call.update(mapping(state.get("tool_calls")).get(call["id"], {}))
         return wire
 
-    def _has_reply(self, fields: JsonObject) -> bool:
-        return bool(_first_choice(fields))
-
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
         choice = _first_choice(fields)
+        if not choice:
+            return None
         if choice.get("error"):
             raise reported_error(choice["error"], self._source)
 
@@ -590,10 +588,9 @@ class ResponsesModel(OpenAIModel):
             items.insert(0, {"role": message.role, "content": message.content or ""})
         return items
 
-    def _has_reply(self, fields: JsonObject) -> bool:
-        return isinstance(fields.get("output"), list)
-
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
+        if not isinstance(fields.get("output"), list):
+            return None
         output = [mapping(item) for item in fields["output"]]
         parts_of_calls = []
         parts_of_text: list[Any] = []
