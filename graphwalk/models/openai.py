@@ -25,8 +25,6 @@ from graphwalk.models.chat import (
     ToolSpec,
     compact_json,
     json_object,
-    sendable_arguments,
-    sendable_name,
 )
 from graphwalk.models.finish_reasons import is_cut_off, is_of_model
 from graphwalk.models.provider_replies import (
@@ -567,11 +565,12 @@ class ResponsesModel(OpenAIModel):
 
         calls: dict[str, JsonObject] = {}
         for call in message.tool_calls:
+            sent = call.sendable()
             calls[call.id] = {
                 "type": "function_call",
-                "call_id": call.id,
-                "name": sendable_name(call.name),
-                "arguments": sendable_arguments(call.arguments),
+                "call_id": sent.id,
+                "name": sent.name,
+                "arguments": sent.arguments,
             }
 
         items_of_server = sequence(self._state_of(message).get("output")) if with_state else []

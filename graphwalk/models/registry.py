@@ -114,9 +114,25 @@ def open_model(model: AnyModel | None, variables: Variables, arguments: Mapping[
 
     Raise ConfigError like `check_name`, for a missing key, wrong `arguments`, a broken plug-in, or what is no model.
     """
-    if isinstance(model, str):
-        return _open_named(model, variables, arguments)
-    return _guarded_object(model, variables)
+    if not isinstance(model, str):
+        return _guarded_object(model, variables)
+    check_name(model)
+    provider, _, name = model.partition("/")
+    if provider == SCRIPTED:
+        raise ConfigError(f"{model} plays single episodes; it is not a model of its own", hint="graphwalk run …")
+    keywords = arguments or {}
+    try:
+        if provider in SERVERS:
+            opened: Any = open_server(model, variables, **keywords)
+        else:
+            opened = PROVIDERS.load(provider)(name, variables, **keywords)
+        return Guarded(opened, variables, model)
+    except GraphwalkError:
+        raise
+    except Exception as error:
+        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
+        hint = f"check the package behind {provider}/, and model_arguments, which its constructor takes"
+        raise ConfigError(f"{model} cannot be opened: {cause}", hint=hint) from error
 
 
 def named_models(
@@ -154,26 +170,6 @@ def _guarded_object(model: Any, variables: Variables) -> "Guarded":
     if not isinstance(name, str) or not name:
         name = f"python/{type(model).__name__}"
     return Guarded(model, variables, name, lent=True)
-
-
-def _open_named(spec: str, variables: Variables, arguments: Mapping[str, Any] | None) -> "Guarded":
-    check_name(spec)
-    provider, _, name = spec.partition("/")
-    if provider == SCRIPTED:
-        raise ConfigError(f"{spec} plays single episodes; it is not a model of its own", hint="graphwalk run …")
-    keywords = arguments or {}
-    try:
-        if provider in SERVERS:
-            model: Any = open_server(spec, variables, **keywords)
-        else:
-            model = PROVIDERS.load(provider)(name, variables, **keywords)
-        return Guarded(model, variables, spec)
-    except GraphwalkError:
-        raise
-    except Exception as error:
-        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        hint = f"check the package behind {provider}/, and model_arguments, which its constructor takes"
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
 
 
 class Guarded(Wrapper):
