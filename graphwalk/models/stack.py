@@ -12,7 +12,7 @@ from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import Budget, Budgeted, Cached, Pace, RateLimited, ReplyCache, Retrying, WholeReplies
+from graphwalk.models.wrappers import Budget, Budgeted, Cached, RateLimited, ReplyCache, Retrying, WholeReplies
 from graphwalk.seeds import stdlib_random
 
 
@@ -35,8 +35,7 @@ class ModelStack:
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         budgeted = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-        pace = Pace(provider.name, limits, note)
-        paced = RateLimited(WholeReplies(budgeted, note), pace, limits.pause_seconds)
+        paced = RateLimited(WholeReplies(budgeted, note), limits, note)
         self._shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
         self._budget, self._cache = budget, cache
 
