@@ -181,7 +181,9 @@ class Conversation:
         turn = self.turns[-1]
         all_results = list(turn.results)
         all_results.extend(results)
-        all_results.extend(self._refused(self._waiting[admitted:], refusal))
+        refused = self._waiting[admitted:]
+        if refused:
+            all_results.extend(self._refused(refused, refusal))
         turn = replace(turn, results=tuple(all_results), elapsed_in_tools=elapsed)
 
         has_answer = any(result.final for result in all_results)
@@ -298,8 +300,6 @@ class Conversation:
         return most, Refusal("too_many_calls", most)
 
     def _refused(self, calls: Sequence[ToolCall], refusal: Refusal) -> list[ToolResult]:
-        if not calls:
-            return []
         text = self.config.render("call_refused.j2", **refusal._asdict())
         return [ToolResult(call, text, error=refusal.reason) for call in calls]
 
@@ -315,8 +315,9 @@ class Conversation:
             if result.call.id in calls:
                 unanswered.pop(result.call.id, None)
                 messages.append(result.message if are_whole else self._shortened(result))
-        for result in self._refused(list(unanswered.values()), Refusal("not_made")):
-            messages.append(result.message)
+        if unanswered:
+            for result in self._refused(list(unanswered.values()), Refusal("not_made")):
+                messages.append(result.message)
         return messages
 
     def _shortened(self, result: ToolResult) -> Message:

@@ -180,7 +180,7 @@ class GraphAgent:
         prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
-        episode = Episode(start, stack.with_tools(agent), options, watcher=watcher or Watcher())
+        episode = Episode(start, stack.with_tools(agent), options, watcher=watcher)
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:

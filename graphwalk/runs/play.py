@@ -414,7 +414,7 @@ async def _play(
             model,
             experiment.options,
             deadline=deadline,
-            watcher=watcher or Watcher(),
+            watcher=watcher,
         )
         trajectory = await run_episode(episode)
         if trajectory.exit_status.infrastructure:
