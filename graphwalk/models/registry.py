@@ -316,14 +316,18 @@ def openai_model(client: "AsyncOpenAI", model: str) -> OpenAIModel:
     return kind(f"openai/{model}", client.with_options(max_retries=0), model)
 
 
-async def context_tokens(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> int | None:
+async def context_tokens(
+    spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None, opened: Model | None = None
+) -> int | None:
     """Return the context window of a model as its server reports it, None if it is not known.
 
-    Only a server of your own is asked, no provider. The model is opened for this, and closed.
+    Only a server of your own is asked, no provider. A model that is not `opened` is opened for this, and closed.
     """
     address = base_url(spec, variables)
     if address is None or spec.startswith("azure/") or urlsplit(address).hostname in _PROVIDER_HOSTS:
         return None
+    if isinstance(opened, Guarded) and isinstance(opened.inner, OpenAIModel):
+        return await opened.inner.context_tokens()
     try:
         model = open_model(spec, variables, arguments)
     except GraphwalkError:
