@@ -8,6 +8,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -240,8 +241,9 @@ SUITES = Registry(
 _REQUIRED = ("name", "settings", "config_type", "task_type", "score_type")
 
 
+@cache
 def suite_named(name: str) -> Suite[Any, Any]:
-    """Return a suite. Raise ConfigError for an unknown name or an incomplete class."""
+    """Return a suite, which is looked up once. Raise ConfigError for an unknown name or an incomplete class."""
     suite: type[Suite[Any, Any]] = SUITES.load(name)
     missing = [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]
     if missing:
