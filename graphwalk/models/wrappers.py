@@ -105,7 +105,9 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage = _with_estimates(credible(reply.usage), messages, tools, reply.message)
+        usage = credible(reply.usage)
+        if not (usage.input_tokens and usage.output_tokens):
+            usage = _with_estimates(usage, messages, tools, reply.message)
         if self._price is not None:
             usage = priced(usage, self._price)
         self._budget.charge(usage)
@@ -130,21 +132,12 @@ def credible(usage: Usage) -> Usage:
     """Return a usage without figures that no provider can mean: below 0, NaN, infinity, text, more than 2⁵³ tokens."""
     if not isinstance(usage, Usage):
         return Usage()
-    return Usage(
-        input_tokens=_count(usage.input_tokens),
-        output_tokens=_count(usage.output_tokens),
-        reasoning_tokens=_count(usage.reasoning_tokens),
-        cached_tokens=_count(usage.cached_tokens),
-        cost=_amount(usage.cost),
-        estimated=usage.estimated is True,
-    )
-
-
-def _count(tokens: Any) -> int | None:
-    amount = _amount(tokens)
-    if amount is None or amount > _MOST_TOKENS or not amount.is_integer():
-        return None
-    return int(amount)
+    counts: dict[str, Any] = {}
+    for name in ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"):
+        amount = _amount(getattr(usage, name))
+        if amount is not None and amount <= _MOST_TOKENS and amount.is_integer():
+            counts[name] = int(amount)
+    return Usage(**counts, cost=_amount(usage.cost), estimated=usage.estimated is True)
 
 
 def _amount(number: Any) -> float | None:
