@@ -67,9 +67,9 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     """Return the nodes that the question names, those that the answer cites or names, and what joins them.
 
     That is: a shortest observed path from each node of the answer to the nearest of the question, and the nodes that
-    are joined with a node of the question and with one of the answer. If there is no answer, nothing.
+    are joined with a node of the question and with one of the answer. Nothing without an answer, or without a node.
     """
-    if not answer:
+    if not answer or not seen.nodes:
         return []
     asked_about = [*named_in(question, seen), *_starts_named_in(question, seen)]
     cited = [key for key in cited_keys(answer) if key in seen.nodes]
@@ -150,12 +150,15 @@ def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:
         name = name_of(node)
         if name != node.key:
             keys_of.setdefault(name, []).append(node.key)
+    shared = {name: keys for name, keys in keys_of.items() if len(keys) > 1}
+    if not shared:
+        return ()
 
     asked = Evidence([question, question.casefold()])
     walked = seen.shown_of_nodes()
     sentences = []
-    for name, keys in keys_of.items():
-        if len(keys) > 1 and _holds_name(asked, name):
+    for name, keys in shared.items():
+        if _holds_name(asked, name):
             starts = sum(key in walked for key in keys)
             number = {0: "none", 1: "one"}.get(starts, str(starts))
             sentences.append(f"{len(keys)} nodes are named {name}; the model walked from {number}")
