@@ -67,9 +67,9 @@ def evidence_keys(question: str, answer: str | None, seen: ObservedGraph) -> lis
     """Return the nodes that the question names, those that the answer cites or names, and what joins them.
 
     That is: a shortest observed path from each node of the answer to the nearest of the question, and the nodes that
-    are joined with a node of the question and with one of the answer. Nothing without an answer, or without a node.
+    are joined with a node of the question and with one of the answer. If there is no answer, nothing.
     """
-    if not answer or not seen.nodes:
+    if not answer:
         return []
     asked_about = [*named_in(question, seen), *_starts_named_in(question, seen)]
     cited = [key for key in cited_keys(answer) if key in seen.nodes]
@@ -112,6 +112,8 @@ def _holds_property(text: Evidence, link: Relationship) -> bool:
 def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> AnswerEvidence:
     """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
     seen = observed_graph(trajectory.results_read)
+    if not seen.nodes:
+        return AnswerEvidence()
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
     return AnswerEvidence(

@@ -36,23 +36,20 @@ class ModelStack:
     ) -> None:
         budgeted = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
         paced = RateLimited(WholeReplies(budgeted, note), limits, note)
-        self._shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
+        self.shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
+        """The model for conversations without a cache, which closes with us."""
         self._budget, self._cache = budget, cache
-
-    def with_tools(self, agent: AgentConfig) -> Model:
-        """Return the model that calls tools as an agent does, for conversations without a cache. It closes with us."""
-        return with_tools(self._shared, agent)
 
     def in_episode(self, key: str, agent: AgentConfig | None = None) -> Model:
         """Return the model of one episode, which closes nothing. `key` tells its replies in the cache apart.
 
         `agent`: how it calls tools; None: it is asked for texts alone, as the extractor is.
         """
-        model = self._shared if agent is None else with_tools(self._shared, agent)
+        model = self.shared if agent is None else with_tools(self.shared, agent)
         return Cached(model, self._cache, self._budget, key)
 
     async def close(self) -> None:
-        await self._shared.close()
+        await self.shared.close()
 
 
 def model_to_check(provider: Model, agent: AgentConfig, note: Callable[[str], object]) -> Model:
