@@ -159,17 +159,20 @@ class Conversation:
         if message.tool_calls and self.prompt.toolbox is not None:
             return self._after(turns)
 
-        nudge = self._nudge_after(text)
-        if nudge is not None:
-            return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
+        nudges = sum(turn.nudged for turn in self.turns)
+        if nudges < self.config.nudges:
+            nudge = self.prompt.nudge(text)
+            if nudge is not None:
+                return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
 
         # <tool_call>{"name": "neighbours", …}</tool_call>, of a server that has no parser for the calls of its model
         if self.config.tool_format == "native" and is_call_as_text(message, self.tools):
             return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
 
-        follow_up = self._next_follow_up
-        if follow_up is not None:
-            return self._after((*self.turns, replace(turn, next_user=follow_up)))
+        follow_ups = self.prompt.follow_ups
+        asked = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
+        if asked < len(follow_ups):
+            return self._after((*self.turns, replace(turn, next_user=follow_ups[asked])))
         return self._after(turns, ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
     def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":
@@ -245,21 +248,6 @@ class Conversation:
         if usd is not None and (usage.cost or 0.0) >= usd:
             return ExitStatus.BUDGET
         return None
-
-    def _nudge_after(self, text: str) -> str | None:
-        """Return what to tell a model after a text without a call: None after an answer, and after the last nudge."""
-        nudges = sum(turn.nudged for turn in self.turns)
-        if nudges >= self.config.nudges:
-            return None
-        return self.prompt.nudge(text)
-
-    @property
-    def _next_follow_up(self) -> str | None:
-        """The follow-up that the model has not been asked yet, None after the last one."""
-        messages_of_user = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
-        if messages_of_user >= len(self.prompt.follow_ups):
-            return None
-        return self.prompt.follow_ups[messages_of_user]
 
     def _since_user(self, before: int | None = None) -> list[Turn]:
         """Return the turns after the last message of the user, the newest first. A nudge is none of the user's."""

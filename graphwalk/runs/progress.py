@@ -99,7 +99,8 @@ class RunProgress(Progress):
         if self.episodes:
             self.bar()
         self._show()
-        super().finished(result)
+        if self.on_result is not None:
+            self.on_result(result)
 
     def note(self, text: str) -> None:
         print_message(f"note: {text}")
