@@ -95,8 +95,11 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         return Command(update=update, goto=END if after.over else after.next_step)
 
     async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        episode = reporting(runtime.context, config)
+        episode = runtime.context
         conversation = replace(episode.start, turns=tuple(state["turns"]))
+        manager = callbacks_of(config)
+        if manager is not None:
+            episode = replace(episode, model=Reporting(episode.model, manager))
         return leave(await ask_model(episode, conversation))
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
@@ -119,12 +122,6 @@ def callbacks_of(config: "RunnableConfig") -> "AsyncCallbackManager | None":
     from langchain_core.runnables.config import get_async_callback_manager_for_config
 
     return get_async_callback_manager_for_config(config)  # also in `invoke`, whose manager is not asynchronous
-
-
-def reporting(episode: Episode, config: "RunnableConfig") -> Episode:
-    """Return the episode with a model whose calls are reported to the callbacks of a node."""
-    manager = callbacks_of(config)
-    return episode if manager is None else replace(episode, model=Reporting(episode.model, manager))
 
 
 async def ask_model(episode: Episode, conversation: Conversation) -> Conversation:
