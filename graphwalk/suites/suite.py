@@ -222,6 +222,13 @@ class Suite(ABC, Generic[C, T]):
     async def tasks(self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig) -> Tasks[T]:
         """Return the tasks about one graph with verified targets. Raise OracleError if two oracles differ."""
 
+    async def first_tasks(
+        self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig, most: int | None
+    ) -> Tasks[T]:
+        """Return at most `most` of `tasks` (None: all). A suite that needs time for a task can leave the others out."""
+        tasks = await self.tasks(about, config, seed, agent)
+        return tasks._replace(asked=tasks.asked[:most])
+
     def asks(self, task: T, setting: str, config: C) -> bool:
         """Return False for a setting in which a task makes no sense."""
         return True
