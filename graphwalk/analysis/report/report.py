@@ -124,7 +124,8 @@ def report_of(
     """
     manifest = folder.read_manifest()
     config = manifest["config"]
-    check_model_names(names, [config])
+    if names:
+        check_model_names(names, [config])
     names = names_of(config, names)
     declared = analysis_of(folder.suite).report()
     results = _NamedResults(explained(folder) if records is None else records, names)
