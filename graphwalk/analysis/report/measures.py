@@ -4,6 +4,7 @@ A report lists its measures in the order of the columns of `--format csv` and th
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from operator import itemgetter
 from types import NoneType
 from typing import Literal, get_args, get_origin
@@ -22,8 +23,7 @@ def record_field(part: str, name: str) -> Reader:
     return lambda result: (result.get(part) or {}).get(name)
 
 
-def score_field(name: str) -> Reader:
-    return record_field("score", name)
+score_field = partial(record_field, "score")
 
 
 def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:

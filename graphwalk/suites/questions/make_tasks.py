@@ -10,7 +10,7 @@ from graphwalk.config.templates import TextError, render_text
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.values import Row, Temporal, Value
+from graphwalk.graphs.values import Row, Temporal, Value, shown
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
@@ -174,7 +174,7 @@ def _task(question: Question, number: int, target: list[Row], seed: int) -> Ques
     kind = question.kind
     graph = question.index.graph
     fields = question.answer_fields
-    parameters = question.written
+    parameters = shown(question.parameters)
     values_of_text = {**parameters, "answer_properties": question.answer_properties}
     is_shipped = kind is shipped_kinds().get(kind.name)
     return QuestionTask(
