@@ -161,9 +161,9 @@ async def _play_run(
             for provider in experiment.opened.values():
                 if isinstance(provider, Guarded):
                     await provider.probe()  # a server that has not been started is named before the plan is made
-            windows = await context_windows(experiment)
             plan = await make_plan(experiment, graphs, progress.planning)
             manifest = manifest_of(plan)
+            windows = await context_windows(experiment)
             if windows:
                 manifest.setdefault("context_tokens", windows)
             folder.write_manifest(manifest)
