@@ -17,7 +17,7 @@ from graphwalk.seeds import stdlib_random
 
 
 class ModelStack:
-    """A provider with the budget, limits and retries that all episodes of a run share. Close it at the end.
+    """A provider with the budget, limits and retries that all episodes of a run share. Close `shared` at the end.
 
     `cache` has the replies of the run; None: there is none. `note` gets messages about long pauses, failures and
     replies that are not whole.
@@ -37,7 +37,7 @@ class ModelStack:
         budgeted = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
         paced = RateLimited(WholeReplies(budgeted, note), limits, note)
         self.shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
-        """The model for conversations without a cache, which closes with us."""
+        """The model for conversations without a cache."""
         self._budget, self._cache = budget, cache
 
     def in_episode(self, key: str, agent: AgentConfig | None = None) -> Model:
@@ -47,9 +47,6 @@ class ModelStack:
         """
         model = self.shared if agent is None else with_tools(self.shared, agent)
         return Cached(model, self._cache, self._budget, key)
-
-    async def close(self) -> None:
-        await self.shared.close()
 
 
 def model_to_check(provider: Model, agent: AgentConfig, note: Callable[[str], object]) -> Model:

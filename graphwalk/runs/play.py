@@ -335,7 +335,7 @@ class RunModels(AsyncExitStack):
                 cache=cache,
                 note=note,
             )
-            self.push_async_callback(self._models[spec].close)
+            self.push_async_callback(self._models[spec].shared.close)
 
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:

@@ -24,7 +24,7 @@ async def test_an_episode_leaves_the_provider_open_and_the_stack_closes_it() -> 
     stack = ModelStack(provider, Limits(), budget=Budget())
     await stack.in_episode("a", TEXT).close()
     assert provider.closed == 0
-    await stack.close()
+    await stack.shared.close()
     assert provider.closed == 1
     await with_tools(stack.shared, TEXT).close()
     assert provider.closed == 2
