@@ -48,7 +48,8 @@ class ProgressBar:
                     yield Text(numbers, no_wrap=False, overflow="fold")
 
         self.live = live
-        self.detail = ""
+        self.detail: Callable[[], str] = str
+        """Returns what `numbers` ends with, "" by default."""
         self.display = Display(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
@@ -88,8 +89,9 @@ class ProgressBar:
             parts.append(f"{task.completed:,.0f}")
         if task.time_remaining:
             parts.append(f"{clock(task.time_remaining)} left")
-        if self.detail:
-            parts.append(self.detail)
+        detail = self.detail()
+        if detail:
+            parts.append(detail)
         return " · ".join(parts)
 
     def __str__(self) -> str:

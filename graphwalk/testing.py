@@ -40,6 +40,8 @@ async def check_suite(name: str, right: Sequence[str] = ("expert",), seed: int =
     """
     experiment, plan = await _planned(name, seed, fields)
     _check_tasks(experiment, plan, (await _planned(name, seed, fields))[1])
+    _, shorter = await _planned(name, seed, fields, limit=1)
+    assert shorter.tasks[0][0] == plan.tasks[0][0], "the first task is another one with limit: 1"
     await _check_prompts(experiment, plan)
     async with RunModels(experiment) as models:
         results = [await play(planned, models, experiment) for planned in plan.episodes]
@@ -104,11 +106,14 @@ def _content(graph: PropertyGraph) -> list[str]:
     return sorted(json.dumps(part, sort_keys=True) for part in parts)
 
 
-async def _planned(name: str, seed: int, fields: Mapping[str, Any]) -> tuple[ResolvedExperiment, Plan]:
+async def _planned(
+    name: str, seed: int, fields: Mapping[str, Any], limit: int | None = None
+) -> tuple[ResolvedExperiment, Plan]:
     """Return an experiment with one graph and all scripted agents of a suite, and its plan."""
     suite = suite_named(name)
     models = [f"scripted/{agent}" for agent in suite.scripted_agents]
-    mapping = {"name": "check", "suite": {"name": name, **fields}, "models": models, "seed": seed}
+    suite_fields = {"name": name, **fields}
+    mapping = {"name": "check", "suite": suite_fields, "models": models, "seed": seed, "limit": limit}
     experiment = resolve(load_experiment({**mapping, "settings": suite.settings}), Variables())
     return experiment, await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
 

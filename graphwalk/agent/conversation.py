@@ -159,17 +159,20 @@ class Conversation:
         if message.tool_calls and self.prompt.toolbox is not None:
             return self._after(turns)
 
-        nudge = self._nudge_after(text)
-        if nudge is not None:
-            return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
+        nudges = sum(turn.nudged for turn in self.turns)
+        if nudges < self.config.nudges:
+            nudge = self.prompt.nudge(text)
+            if nudge is not None:
+                return self._after((*self.turns, replace(turn, next_user=nudge, nudged=True)))
 
         # <tool_call>{"name": "neighbours", …}</tool_call>, of a server that has no parser for the calls of its model
         if self.config.tool_format == "native" and is_call_as_text(message, self.tools):
             return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
 
-        follow_up = self._next_follow_up
-        if follow_up is not None:
-            return self._after((*self.turns, replace(turn, next_user=follow_up)))
+        follow_ups = self.prompt.follow_ups
+        asked = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
+        if asked < len(follow_ups):
+            return self._after((*self.turns, replace(turn, next_user=follow_ups[asked])))
         return self._after(turns, ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
     def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":
@@ -181,7 +184,9 @@ class Conversation:
         turn = self.turns[-1]
         all_results = list(turn.results)
         all_results.extend(results)
-        all_results.extend(self._refused(self._waiting[admitted:], refusal))
+        refused = self._waiting[admitted:]
+        if refused:
+            all_results.extend(self._refused(refused, refusal))
         turn = replace(turn, results=tuple(all_results), elapsed_in_tools=elapsed)
 
         has_answer = any(result.final for result in all_results)
@@ -244,21 +249,6 @@ class Conversation:
             return ExitStatus.BUDGET
         return None
 
-    def _nudge_after(self, text: str) -> str | None:
-        """Return what to tell a model after a text without a call: None after an answer, and after the last nudge."""
-        nudges = sum(turn.nudged for turn in self.turns)
-        if nudges >= self.config.nudges:
-            return None
-        return self.prompt.nudge(text)
-
-    @property
-    def _next_follow_up(self) -> str | None:
-        """The follow-up that the model has not been asked yet, None after the last one."""
-        messages_of_user = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
-        if messages_of_user >= len(self.prompt.follow_ups):
-            return None
-        return self.prompt.follow_ups[messages_of_user]
-
     def _since_user(self, before: int | None = None) -> list[Turn]:
         """Return the turns after the last message of the user, the newest first. A nudge is none of the user's."""
         turns: list[Turn] = []
@@ -298,8 +288,6 @@ class Conversation:
         return most, Refusal("too_many_calls", most)
 
     def _refused(self, calls: Sequence[ToolCall], refusal: Refusal) -> list[ToolResult]:
-        if not calls:
-            return []
         text = self.config.render("call_refused.j2", **refusal._asdict())
         return [ToolResult(call, text, error=refusal.reason) for call in calls]
 
@@ -315,8 +303,9 @@ class Conversation:
             if result.call.id in calls:
                 unanswered.pop(result.call.id, None)
                 messages.append(result.message if are_whole else self._shortened(result))
-        for result in self._refused(list(unanswered.values()), Refusal("not_made")):
-            messages.append(result.message)
+        if unanswered:
+            for result in self._refused(list(unanswered.values()), Refusal("not_made")):
+                messages.append(result.message)
         return messages
 
     def _shortened(self, result: ToolResult) -> Message:

@@ -12,7 +12,7 @@ messages in the state.
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class Episode:
     options: CallOptions = CallOptions()
     deadline: float | None = None
     raises: bool = False
-    watcher: Watcher = field(default_factory=Watcher)
+    watcher: Watcher | None = None
 
 
 async def run_episode(episode: Episode, callbacks: Sequence[Any] = ()) -> Trajectory:
@@ -90,20 +90,22 @@ def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
         exit_status: ExitStatus | None
         error: str | None
 
-    def enter(state: AgentState, episode: Episode) -> Conversation:
-        return replace(episode.start, turns=tuple(state["turns"]))
-
     def leave(after: Conversation) -> Any:
         update = {"turns": after.turns, "exit_status": after.exit_status, "error": after.error}
         return Command(update=update, goto=END if after.over else after.next_step)
 
     async def model(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
-        episode = reporting(runtime.context, config)
-        return leave(await ask_model(episode, enter(state, episode)))
+        episode = runtime.context
+        conversation = replace(episode.start, turns=tuple(state["turns"]))
+        manager = callbacks_of(config)
+        if manager is not None:
+            episode = replace(episode, model=Reporting(episode.model, manager))
+        return leave(await ask_model(episode, conversation))
 
     async def tools(state: AgentState, runtime: "Runtime[Episode]", config: "RunnableConfig") -> Any:
         episode = runtime.context
-        return leave(await run_tools(episode, enter(state, episode), callbacks_of(config)))
+        conversation = replace(episode.start, turns=tuple(state["turns"]))
+        return leave(await run_tools(episode, conversation, callbacks_of(config)))
 
     graph: Any = StateGraph(AgentState, context_schema=Episode)
     graph.add_node("model", model, destinations=("model", "tools", END))
@@ -122,12 +124,6 @@ def callbacks_of(config: "RunnableConfig") -> "AsyncCallbackManager | None":
     return get_async_callback_manager_for_config(config)  # also in `invoke`, whose manager is not asynchronous
 
 
-def reporting(episode: Episode, config: "RunnableConfig") -> Episode:
-    """Return the episode with a model whose calls are reported to the callbacks of a node."""
-    manager = callbacks_of(config)
-    return episode if manager is None else replace(episode, model=Reporting(episode.model, manager))
-
-
 async def ask_model(episode: Episode, conversation: Conversation) -> Conversation:
     """Return the conversation after the model's next reply."""
     if conversation.over:
@@ -142,7 +138,8 @@ async def ask_model(episode: Episode, conversation: Conversation) -> Conversatio
     except TimeoutError:
         return conversation.timed_out()
     after = conversation.replied(reply)
-    episode.watcher.on_message(after.turns[-1].message)
+    if episode.watcher is not None:
+        episode.watcher.on_message(after.turns[-1].message)
     return after
 
 
@@ -163,8 +160,9 @@ async def run_tools(
     except TimeoutError:
         return conversation.timed_out()
     after = conversation.returned(results, perf_counter() - started)
-    for result in after.turns[-1].results:
-        episode.watcher.on_result(result)
+    if episode.watcher is not None:
+        for result in after.turns[-1].results:
+            episode.watcher.on_result(result)
     return after
 
 

@@ -112,6 +112,8 @@ def _holds_property(text: Evidence, link: Relationship) -> bool:
 def evidence_of(question: str, answer: str | None, trajectory: Trajectory) -> AnswerEvidence:
     """Return the nodes of `evidence_keys`, as many as are shown, and the relationships between them."""
     seen = observed_graph(trajectory.results_read)
+    if not seen.nodes:
+        return AnswerEvidence()
     keys = evidence_keys(question, answer, seen)
     shown = keys[:MOST_USED]
     return AnswerEvidence(
@@ -150,12 +152,15 @@ def namesakes_in(question: str, seen: ObservedGraph) -> tuple[str, ...]:
         name = name_of(node)
         if name != node.key:
             keys_of.setdefault(name, []).append(node.key)
+    shared = {name: keys for name, keys in keys_of.items() if len(keys) > 1}
+    if not shared:
+        return ()
 
     asked = Evidence([question, question.casefold()])
     walked = seen.shown_of_nodes()
     sentences = []
-    for name, keys in keys_of.items():
-        if len(keys) > 1 and _holds_name(asked, name):
+    for name, keys in shared.items():
+        if _holds_name(asked, name):
             starts = sum(key in walked for key in keys)
             number = {0: "none", 1: "one"}.get(starts, str(starts))
             sentences.append(f"{len(keys)} nodes are named {name}; the model walked from {number}")

@@ -671,7 +671,7 @@ def _rows_of(result: ToolResult) -> list[Row] | None:
 
 def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedGraph:
     """Return what results show, after a prompt that may contain the schema."""
-    observed = ObservedGraph(schema_pairs(prompt))
+    observed = ObservedGraph(schema_pairs(prompt)) if prompt else ObservedGraph()
     for result in results:
         observed.add(result)
     return observed

@@ -393,7 +393,8 @@ class Teller(Watcher):
         else:
             _print_answer(answer)
 
-        evidence = evidence_table(answer.scene)
+        # Without such nodes none of the scene is evidence.
+        evidence = evidence_table(answer.scene) if answer.evidence.nodes else None
         if evidence is not None:
             stdout().print(evidence)
         elif answer.setting == "write_cypher":

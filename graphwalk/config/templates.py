@@ -210,7 +210,8 @@ class Prompts:
         """Name of a message → its text, and the file that has it."""
         for name in _MESSAGE_FILES:
             path = shipped_folder / name
-            self._add_messages(YamlFile.read(path).data, path)
+            for message, text in YamlFile.read(path).data.items():
+                self._messages[message] = (text, path)
 
         if folder is not None:
             own = _texts_in(folder)
@@ -223,17 +224,14 @@ class Prompts:
                     raise ConfigError(f"{path}: no prompt has this name{did_you_mean(name, shipped)}", hint=hint)
                 if name in _MESSAGE_FILES:
                     shipped_messages = YamlFile.read(shipped_folder / name).data
-                    self._add_messages(_own_messages(path, shipped_messages), path)
+                    for message, own_text in _own_messages(path, shipped_messages).items():
+                        self._messages[message] = (own_text, path)
                 else:
                     self._check_prompt(path, text, shipped_folder)
 
         # What Jinja asks a loader for: the text, its file, and nothing that tells whether the file has changed.
         sources = {name: (text, str(folder_of[name] / name), None) for name, text in self.files.items()}
         self._environment = make_environment(TEXT_FILTERS, loader=FunctionLoader(sources.get), trim=True)
-
-    def _add_messages(self, messages: Mapping[str, str], path: Path) -> None:
-        for name, text in messages.items():
-            self._messages[name] = (text, path)
 
     def _check_prompt(self, path: Path, text: str, shipped_folder: Path) -> None:
         """Raise ConfigError for an error in the user's file, or for a variable that the built-in one does not have."""
@@ -257,7 +255,7 @@ class Prompts:
         """Render one of the messages about tool calls, or of the levers."""
         text, path = self._messages[name]
         try:
-            return render_text(text, **values)
+            return render_template(compiled(_texts(), text), values)
         except TextError as error:
             raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
 

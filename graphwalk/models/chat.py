@@ -59,6 +59,16 @@ class ToolCall:
             pass  # the tool tells the model
         return cls(id_, name, arguments)
 
+    def sendable(self) -> "ToolCall":
+        """Return the call as every server accepts it: many refuse arguments that are no object, or very long ones."""
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", self.name[:64]) or "unnamed"
+        arguments = self.arguments
+        if len(arguments) > _LONGEST_ARGUMENTS:
+            arguments = f"{arguments[:_SHOWN_ARGUMENTS]}… ({len(arguments)} characters)"
+        if json_object(arguments) is None:
+            arguments = json.dumps({"invalid_arguments": arguments})
+        return ToolCall(self.id, name, arguments)
+
 
 @dataclass(frozen=True)
 class Message:
@@ -83,8 +93,9 @@ class Message:
         if self.tool_calls:
             wire["tool_calls"] = []
             for call in self.tool_calls:
-                function = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
-                wire["tool_calls"].append({"id": call.id, "type": "function", "function": function})
+                sent = call.sendable()
+                function = {"name": sent.name, "arguments": sent.arguments}
+                wire["tool_calls"].append({"id": sent.id, "type": "function", "function": function})
         if self.tool_call_id is not None:
             wire["tool_call_id"] = self.tool_call_id
         return wire
@@ -124,20 +135,6 @@ def compact_json(value: Any) -> str:
 def canonical_json(value: Any) -> bytes:
     """Return JSON with sorted names and without spaces; dataclasses are objects."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=asdict).encode()
-
-
-def sendable_name(name: str) -> str:
-    """Return a tool name that every server accepts."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", name[:64]) or "unnamed"
-
-
-def sendable_arguments(arguments: str) -> str:
-    """Return arguments that every server accepts: many refuse arguments that are no object, or very long ones."""
-    if len(arguments) > _LONGEST_ARGUMENTS:
-        arguments = f"{arguments[:_SHOWN_ARGUMENTS]}… ({len(arguments)} characters)"
-    if json_object(arguments) is None:
-        return json.dumps({"invalid_arguments": arguments})
-    return arguments
 
 
 def json_object(text: str) -> dict[str, Any] | None:

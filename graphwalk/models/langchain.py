@@ -21,8 +21,6 @@ from graphwalk.models.chat import (
     Wrapper,
     from_dict,
     json_object,
-    sendable_arguments,
-    sendable_name,
     to_dict,
 )
 from graphwalk.models.provider_replies import mapping, sequence, status_error, text, tool_calls, usage
@@ -67,18 +65,14 @@ def _ai_message(message: Message, *, sendable: bool = False) -> "AIMessage":
     valid: list[Any] = []
     invalid: list[Any] = []
     are_changed = False
-    for call in message.tool_calls:
-        name = call.name
-        arguments = call.arguments
-        if sendable:
-            name = sendable_name(name)
-            arguments = sendable_arguments(arguments)
-            are_changed = are_changed or arguments != call.arguments
-        value = json_object(arguments)
+    for written in message.tool_calls:
+        call = written.sendable() if sendable else written
+        are_changed = are_changed or call.arguments != written.arguments
+        value = json_object(call.arguments)
         if value is not None:
-            valid.append({"id": call.id, "name": name, "args": value})
+            valid.append({"id": call.id, "name": call.name, "args": value})
         else:
-            invalid.append({"id": call.id, "name": name, "args": arguments, "error": "no JSON object"})
+            invalid.append({"id": call.id, "name": call.name, "args": call.arguments, "error": "no JSON object"})
 
     content = message.content or ""
     state = message.provider_state or {}

@@ -25,8 +25,6 @@ from graphwalk.models.chat import (
     ToolSpec,
     compact_json,
     json_object,
-    sendable_arguments,
-    sendable_name,
 )
 from graphwalk.models.finish_reasons import is_cut_off, is_of_model
 from graphwalk.models.provider_replies import (
@@ -139,26 +137,26 @@ class OpenAIModel(ABC):
     ) -> Reply:
         body = self._body(messages, tools, options, with_state)
         started = time.perf_counter()
-        answer = self._reply_in(await self._post(body, options.on_text))
-        message, finish_reason = self._read(answer, len(messages))
-        return Reply(
-            message,
-            usage(answer.get("usage")),
-            finish_reason,
-            seconds=time.perf_counter() - started,
-            model=answer["model"] if isinstance(answer.get("model"), str) else "",
-        )
+        answer = await self._post(body, options.on_text)
 
-    def _reply_in(self, answer: Any) -> JsonObject:
-        """Return a reply's JSON. Raise ModelError for one that is an error in a good status."""
+        # An error may come in a good status.
         if isinstance(answer, list) and answer:
             answer = answer[0]
         fields = mapping(answer)
         if fields.get("error"):
             raise reported_error(fields["error"], self._source)
-        if not self._has_reply(fields):
+        read = self._read(fields, len(messages))
+        if read is None:
             raise without_reply(answer, self._source)
-        return fields
+
+        message, finish_reason = read
+        return Reply(
+            message,
+            usage(fields.get("usage")),
+            finish_reason,
+            seconds=time.perf_counter() - started,
+            model=fields["model"] if isinstance(fields.get("model"), str) else "",
+        )
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, with_state: bool
@@ -257,12 +255,11 @@ class OpenAIModel(ABC):
         """Return messages and tools by their fields of a request; an empty list is not sent."""
 
     @abstractmethod
-    def _has_reply(self, fields: JsonObject) -> bool:
-        """Return True if the JSON of a response has the part where this API's replies are."""
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
+        """Return message and finish reason, None without the part of a response where this API's replies are.
 
-    @abstractmethod
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
-        """Return message and finish reason. `sent`, the number of messages, is part of generated call ids."""
+        `sent`, the number of messages, is part of generated call ids.
+        """
 
     @abstractmethod
     async def _join(self, events: AsyncIterable[JsonObject | None], on_text: TextCallback) -> Any:
@@ -445,11 +442,10 @@ class ChatModel(OpenAIModel):
             call.update(mapping(state.get("tool_calls")).get(call["id"], {}))
         return wire
 
-    def _has_reply(self, fields: JsonObject) -> bool:
-        return bool(_first_choice(fields))
-
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
         choice = _first_choice(fields)
+        if not choice:
+            return None
         if choice.get("error"):
             raise reported_error(choice["error"], self._source)
 
@@ -569,11 +565,12 @@ class ResponsesModel(OpenAIModel):
 
         calls: dict[str, JsonObject] = {}
         for call in message.tool_calls:
+            sent = call.sendable()
             calls[call.id] = {
                 "type": "function_call",
-                "call_id": call.id,
-                "name": sendable_name(call.name),
-                "arguments": sendable_arguments(call.arguments),
+                "call_id": sent.id,
+                "name": sent.name,
+                "arguments": sent.arguments,
             }
 
         items_of_server = sequence(self._state_of(message).get("output")) if with_state else []
@@ -590,10 +587,9 @@ class ResponsesModel(OpenAIModel):
             items.insert(0, {"role": message.role, "content": message.content or ""})
         return items
 
-    def _has_reply(self, fields: JsonObject) -> bool:
-        return isinstance(fields.get("output"), list)
-
-    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str]:
+    def _read(self, fields: JsonObject, sent: int) -> tuple[Message, str] | None:
+        if not isinstance(fields.get("output"), list):
+            return None
         output = [mapping(item) for item in fields["output"]]
         parts_of_calls = []
         parts_of_text: list[Any] = []

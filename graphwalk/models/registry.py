@@ -114,9 +114,25 @@ def open_model(model: AnyModel | None, variables: Variables, arguments: Mapping[
 
     Raise ConfigError like `check_name`, for a missing key, wrong `arguments`, a broken plug-in, or what is no model.
     """
-    if isinstance(model, str):
-        return _open_named(model, variables, arguments)
-    return _guarded_object(model, variables)
+    if not isinstance(model, str):
+        return _guarded_object(model, variables)
+    check_name(model)
+    provider, _, name = model.partition("/")
+    if provider == SCRIPTED:
+        raise ConfigError(f"{model} plays single episodes; it is not a model of its own", hint="graphwalk run …")
+    keywords = arguments or {}
+    try:
+        if provider in SERVERS:
+            opened: Any = open_server(model, variables, **keywords)
+        else:
+            opened = PROVIDERS.load(provider)(name, variables, **keywords)
+        return Guarded(opened, variables, model)
+    except GraphwalkError:
+        raise
+    except Exception as error:
+        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
+        hint = f"check the package behind {provider}/, and model_arguments, which its constructor takes"
+        raise ConfigError(f"{model} cannot be opened: {cause}", hint=hint) from error
 
 
 def named_models(
@@ -154,26 +170,6 @@ def _guarded_object(model: Any, variables: Variables) -> "Guarded":
     if not isinstance(name, str) or not name:
         name = f"python/{type(model).__name__}"
     return Guarded(model, variables, name, lent=True)
-
-
-def _open_named(spec: str, variables: Variables, arguments: Mapping[str, Any] | None) -> "Guarded":
-    check_name(spec)
-    provider, _, name = spec.partition("/")
-    if provider == SCRIPTED:
-        raise ConfigError(f"{spec} plays single episodes; it is not a model of its own", hint="graphwalk run …")
-    keywords = arguments or {}
-    try:
-        if provider in SERVERS:
-            model: Any = open_server(spec, variables, **keywords)
-        else:
-            model = PROVIDERS.load(provider)(name, variables, **keywords)
-        return Guarded(model, variables, spec)
-    except GraphwalkError:
-        raise
-    except Exception as error:
-        cause = variables.secrets.redact(f"{type(error).__name__}: {error}")
-        hint = f"check the package behind {provider}/, and model_arguments, which its constructor takes"
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
 
 
 class Guarded(Wrapper):
@@ -320,14 +316,18 @@ def openai_model(client: "AsyncOpenAI", model: str) -> OpenAIModel:
     return kind(f"openai/{model}", client.with_options(max_retries=0), model)
 
 
-async def context_tokens(spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None) -> int | None:
+async def context_tokens(
+    spec: str, variables: Variables, arguments: Mapping[str, Any] | None = None, opened: Model | None = None
+) -> int | None:
     """Return the context window of a model as its server reports it, None if it is not known.
 
-    Only a server of your own is asked, no provider. The model is opened for this, and closed.
+    Only a server of your own is asked, no provider. A model that is not `opened` is opened for this, and closed.
     """
     address = base_url(spec, variables)
     if address is None or spec.startswith("azure/") or urlsplit(address).hostname in _PROVIDER_HOSTS:
         return None
+    if isinstance(opened, Guarded) and isinstance(opened.inner, OpenAIModel):
+        return await opened.inner.context_tokens()
     try:
         model = open_model(spec, variables, arguments)
     except GraphwalkError:

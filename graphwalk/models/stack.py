@@ -12,12 +12,12 @@ from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import Model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.protocols import with_tools
-from graphwalk.models.wrappers import Budget, Budgeted, Cached, Pace, RateLimited, ReplyCache, Retrying, WholeReplies
+from graphwalk.models.wrappers import Budget, Budgeted, Cached, RateLimited, ReplyCache, Retrying, WholeReplies
 from graphwalk.seeds import stdlib_random
 
 
 class ModelStack:
-    """A provider with the budget, limits and retries that all episodes of a run share. Close it at the end.
+    """A provider with the budget, limits and retries that all episodes of a run share. Close `shared` at the end.
 
     `cache` has the replies of the run; None: there is none. `note` gets messages about long pauses, failures and
     replies that are not whole.
@@ -35,25 +35,18 @@ class ModelStack:
         note: Callable[[str], object] = lambda text: None,
     ) -> None:
         budgeted = Budgeted(provider, budget, price, seconds=limits.call_seconds, note=note)
-        pace = Pace(provider.name, limits, note)
-        paced = RateLimited(WholeReplies(budgeted, note), pace, limits.pause_seconds)
-        self._shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
+        paced = RateLimited(WholeReplies(budgeted, note), limits, note)
+        self.shared = Retrying(paced, limits.retries, stdlib_random(seed, "retry", provider.name), note)
+        """The model for conversations without a cache."""
         self._budget, self._cache = budget, cache
-
-    def with_tools(self, agent: AgentConfig) -> Model:
-        """Return the model that calls tools as an agent does, for conversations without a cache. It closes with us."""
-        return with_tools(self._shared, agent)
 
     def in_episode(self, key: str, agent: AgentConfig | None = None) -> Model:
         """Return the model of one episode, which closes nothing. `key` tells its replies in the cache apart.
 
         `agent`: how it calls tools; None: it is asked for texts alone, as the extractor is.
         """
-        model = self._shared if agent is None else with_tools(self._shared, agent)
+        model = self.shared if agent is None else with_tools(self.shared, agent)
         return Cached(model, self._cache, self._budget, key)
-
-    async def close(self) -> None:
-        await self._shared.close()
 
 
 def model_to_check(provider: Model, agent: AgentConfig, note: Callable[[str], object]) -> Model:

@@ -80,7 +80,9 @@ def find_calls(
 
     `schemas`: the JSON schema of each tool's arguments, by which arguments in XML get their types.
     """
-    calls = _xml_calls(text, tools, schemas or {}) or _json_calls(text, tools)
+    calls: list[_Call] = []
+    if "<" in text or "{" in text:  # XML and JSON begin so
+        calls = _xml_calls(text, tools, schemas or {}) or _json_calls(text, tools)
     if not calls:
         return CallsInText((), text)
     start = min(call.start for call in calls)

@@ -28,7 +28,7 @@ from graphwalk.models.chat import (
     from_dict,
     to_dict,
 )
-from graphwalk.models.finish_reasons import is_broken_off, is_unknown
+from graphwalk.models.finish_reasons import is_broken_off, is_of_model
 from graphwalk.models.prices import KnownPrice
 from graphwalk.models.text_calls import CALL_AS_TEXT, is_call_as_text
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
@@ -105,7 +105,9 @@ class Budgeted(Wrapper):
                 reply = await self.inner.complete(messages, tools, options)
         except TimeoutError:
             raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
-        usage = _with_estimates(credible(reply.usage), messages, tools, reply.message)
+        usage = credible(reply.usage)
+        if not (usage.input_tokens and usage.output_tokens):
+            usage = _with_estimates(usage, messages, tools, reply.message)
         if self._price is not None:
             usage = priced(usage, self._price)
         self._budget.charge(usage)
@@ -130,21 +132,12 @@ def credible(usage: Usage) -> Usage:
     """Return a usage without figures that no provider can mean: below 0, NaN, infinity, text, more than 2⁵³ tokens."""
     if not isinstance(usage, Usage):
         return Usage()
-    return Usage(
-        input_tokens=_count(usage.input_tokens),
-        output_tokens=_count(usage.output_tokens),
-        reasoning_tokens=_count(usage.reasoning_tokens),
-        cached_tokens=_count(usage.cached_tokens),
-        cost=_amount(usage.cost),
-        estimated=usage.estimated is True,
-    )
-
-
-def _count(tokens: Any) -> int | None:
-    amount = _amount(tokens)
-    if amount is None or amount > _MOST_TOKENS or not amount.is_integer():
-        return None
-    return int(amount)
+    counts: dict[str, Any] = {}
+    for name in ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens"):
+        amount = _amount(getattr(usage, name))
+        if amount is not None and amount <= _MOST_TOKENS and amount.is_integer():
+            counts[name] = int(amount)
+    return Usage(**counts, cost=_amount(usage.cost), estimated=usage.estimated is True)
 
 
 def _amount(number: Any) -> float | None:
@@ -194,69 +187,40 @@ class WholeReplies(Wrapper):
         """Raise ModelError for a reply that its server stopped."""
         reply = await self.inner.complete(messages, tools, options)
         reason = one_line(reply.finish_reason)
-        if is_broken_off(reason):
-            raise ModelError(f"{self.name}: its server broke the reply off ({reason})", retryable=True)
-        if is_unknown(reason) and reason not in self._unknown:
-            self._unknown.add(reason)
-            self._note(f'{self.name} ended a reply with "{reason}", which is not known: it is taken as whole')
+        if not is_of_model(reason):
+            self._check_end(reason)
         if not self._named_call and is_call_as_text(reply.message, tools):
             self._named_call = True
             self._note(f"{self.name}: {CALL_AS_TEXT}")
         return reply
 
+    def _check_end(self, reason: str) -> None:
+        if is_broken_off(reason):
+            raise ModelError(f"{self.name}: its server broke the reply off ({reason})", retryable=True)
+        if reason not in self._unknown:
+            self._unknown.add(reason)
+            self._note(f'{self.name} ended a reply with "{reason}", which is not known: it is taken as whole')
 
-class Pace:
-    """When the calls of one model may begin.
+
+class RateLimited(Wrapper):
+    """A model whose calls keep to one pace, in all conversations.
 
     Requests are spaced evenly. A call begins when the tokens of all earlier replies fit into `tokens_per_minute`. If a
-    server asks to wait, all calls wait; `note` gets a sentence about each such pause of more than a minute.
+    server asks to wait, all calls wait; `note` gets a sentence about each such pause of more than a minute. A call
+    fails if its server asks to wait more than `pause_seconds`.
     """
 
-    def __init__(self, name: str, limits: Limits, note: Callable[[str], object]) -> None:
-        self._name, self._note = name, note
+    def __init__(self, inner: Model, limits: Limits, note: Callable[[str], object]) -> None:
+        super().__init__(inner)
+        self._longest_pause, self._note = limits.pause_seconds, note
         self._request_seconds = 60.0 / limits.requests_per_minute if limits.requests_per_minute else 0.0
         self._token_seconds = 60.0 / limits.tokens_per_minute if limits.tokens_per_minute else 0.0
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
 
-    async def wait(self) -> None:
-        """Wait until the next call may begin."""
-        now = asyncio.get_running_loop().time
-        if not (self._request_seconds or self._token_seconds or self._paused_until > now()):
-            return
-        async with self._line:
-            # A pause may begin or grow while this call waits.
-            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
-                await asyncio.sleep(wait)
-            self._next_request = now() + self._request_seconds
-
-    def replied(self, tokens: int) -> None:
-        """Count the tokens of a call that has ended."""
-        now = asyncio.get_running_loop().time()
-        self._next_tokens = max(now, self._next_tokens) + tokens * self._token_seconds
-
-    def pause(self, seconds: float) -> None:
-        """Let no call begin for so long."""
-        now = asyncio.get_running_loop().time()
-        # Many calls get the same pause, which is announced once.
-        if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
-            self._note(f"{self._name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
-        self._paused_until = max(self._paused_until, now + seconds)
-
-
-class RateLimited(Wrapper):
-    """A model whose calls keep to a pace, which all conversations share.
-
-    A call fails if its server asks to wait more than `longest_pause` seconds.
-    """
-
-    def __init__(self, inner: Model, pace: Pace, longest_pause: float) -> None:
-        super().__init__(inner)
-        self._pace, self._longest_pause = pace, longest_pause
-
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Wait for the rate limits, then call the model. Raise ModelError for a pause that is too long."""
-        await self._pace.wait()
+        await self._wait()
         try:
             reply = await self.inner.complete(messages, tools, options)
         except ModelError as error:
@@ -267,10 +231,31 @@ class RateLimited(Wrapper):
                     hint="resume the run later, or raise limits.pause_seconds",
                 ) from error
             if seconds is not None:
-                self._pace.pause(seconds)
+                self._pause(seconds)
             raise
-        self._pace.replied(reply.usage.total_tokens)
+        if self._token_seconds:
+            now = asyncio.get_running_loop().time()
+            self._next_tokens = max(now, self._next_tokens) + reply.usage.total_tokens * self._token_seconds
         return reply
+
+    async def _wait(self) -> None:
+        """Wait until the next call may begin."""
+        now = asyncio.get_running_loop().time
+        if not (self._request_seconds or self._token_seconds or self._paused_until > now()):
+            return
+        async with self._line:
+            # A pause may begin or grow while this call waits.
+            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:  # noqa: ASYNC110
+                await asyncio.sleep(wait)
+            self._next_request = now() + self._request_seconds
+
+    def _pause(self, seconds: float) -> None:
+        """Let no call begin for so long."""
+        now = asyncio.get_running_loop().time()
+        # Many calls get the same pause, which is announced once.
+        if now + seconds - max(now, self._paused_until) > _LONG_PAUSE:
+            self._note(f"{self.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait")
+        self._paused_until = max(self._paused_until, now + seconds)
 
 
 class Retrying(Wrapper):

@@ -104,8 +104,11 @@ class Answer:
     @cached_property
     def unseen(self) -> tuple[str, ...]:
         """The cited keys that no tool result contains."""
+        cited = cited_keys(self.answer or "")
+        if not cited:
+            return ()
         shown = tool_evidence(self.trajectory)
-        return tuple(key for key in cited_keys(self.answer or "") if not shown.holds(key))
+        return tuple(key for key in cited if not shown.holds(key))
 
     @property
     def grounded(self) -> float | None:

@@ -19,6 +19,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, StoreError, did_you_me
 from graphwalk.graphs.schema import Schema
 from graphwalk.models.chat import CallOptions, Message, ToolCall
 from graphwalk.models.prices import published_price
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.registry import AnyModel, open_model
 from graphwalk.models.scripted import ScriptedChatModel
 from graphwalk.models.stack import ModelStack
@@ -102,11 +103,6 @@ def has_search(agent: AgentConfig) -> bool:
     return any(tool.operation == "search" for tool in load_tools(agent.tools or ()))
 
 
-def system_text(schema: Schema, agent: AgentConfig) -> str:
-    """Return the system prompt of an agent over a graph."""
-    return own_graph_system(schema, agent, search=has_search(agent)).content or ""
-
-
 def check_setting(setting: str, *, takes_queries: bool) -> None:
     """Raise ConfigError for an unknown setting, and for queries that a graph does not take."""
     if setting not in ASK_SETTINGS:
@@ -174,13 +170,13 @@ class GraphAgent:
         if instructions is not None:
             system = f"{instructions}\n\n{schema_text(schema, agent)}"
         elif setting == QUERIES:
-            system = own_graph_query_system(schema, agent).content or ""
+            system = own_graph_query_system(schema, agent)
         else:
-            system = system_text(schema, agent)
+            system = own_graph_system(schema, agent, search=has_search(agent))
         prompt = Prompt((Message("system", system),), toolbox_over(store, schema, agent))
         options = CallOptions(**config.options.model_dump(), parallel_tool_calls=agent.parallel_tool_calls)
         start = Conversation(prompt, agent, limits)
-        episode = Episode(start, stack.with_tools(agent), options, watcher=watcher or Watcher())
+        episode = Episode(start, with_tools(stack.shared, agent), options, watcher=watcher)
         return cls(episode, config, variables, setting)
 
     async def ask(self, question: str, earlier: Sequence[Exchange] = ()) -> Answer:

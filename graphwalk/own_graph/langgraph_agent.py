@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent.conversation import Conversation
-from graphwalk.agent.loop import Episode, ask_model, callbacks_of, reporting, run_tools
+from graphwalk.agent.loop import Episode, ask_model, callbacks_of, run_tools
 from graphwalk.models.chat import Message, Reply, ToolCall, Usage, from_dict
-from graphwalk.models.langchain import from_langchain, recorded, to_langchain, to_state, tool_message
+from graphwalk.models.langchain import Reporting, from_langchain, recorded, to_langchain, to_state, tool_message
 from graphwalk.models.registry import AnyModel
 from graphwalk.models.trajectory import ToolResult, Turn
 from graphwalk.own_graph.graph_agent import GraphAgent, ask_config
@@ -108,7 +108,9 @@ def build_agent(
 
 async def _model(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
     messages = state["messages"]
-    episode = reporting(episode, config)
+    manager = callbacks_of(config)
+    if manager is not None:
+        episode = replace(episode, model=Reporting(episode.model, manager))
     before = conversation_of(episode.start, messages)
     before = replace(before, is_last_turn=state["remaining_steps"] <= _LAST_STEPS)
     after = await ask_model(episode, before)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.background import blocking
 from graphwalk.models.chat import ToolCall, ToolSpec
 from graphwalk.models.trajectory import ToolResult
-from graphwalk.own_graph.graph_agent import answer_call, ask_config, system_text, toolbox_over
+from graphwalk.own_graph.graph_agent import answer_call, ask_config, has_search, toolbox_over
 from graphwalk.stores.open import AnyGraph, open_store
+from graphwalk.suites.graph_prompts import own_graph_system
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
@@ -21,7 +22,8 @@ def schema_prompt(store: AnyGraph, **agent: Any) -> str:
     `agent`: as for `openai_tools`; `schema_tokens` bounds the schema.
     """
     config = ask_config(agent).agent
-    return system_text(open_store(store).schema(config.schema_samples), config)
+    schema = open_store(store).schema(config.schema_samples)
+    return own_graph_system(schema, config, search=has_search(config))
 
 
 @dataclass(frozen=True)

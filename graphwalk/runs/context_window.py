@@ -10,12 +10,6 @@ from graphwalk.runs.resolve import ResolvedExperiment, per_episode
 from graphwalk.suites.setting import Setting
 
 
-def window_of(model: str, experiment: ResolvedExperiment, reported: Mapping[str, int]) -> int | None:
-    """Return the context window that holds for a model: the smaller one of its server's and `limits.context_tokens`."""
-    windows = (reported.get(model), experiment.config.limits.context_tokens)
-    return min((window for window in windows if window is not None), default=None)
-
-
 async def window_warnings(experiment: ResolvedExperiment, plan: Plan, reported: Mapping[str, int]) -> list[str]:
     """Return a line for each model and setting whose first prompt and reply do not fit into the window.
 
@@ -28,7 +22,9 @@ async def window_warnings(experiment: ResolvedExperiment, plan: Plan, reported: 
 
     warnings = []
     for (model, setting), planned in first.items():
-        window = window_of(model, experiment, reported)
+        # The smaller one of its server's and the experiment's holds.
+        windows = (reported.get(model), experiment.config.limits.context_tokens)
+        window = min((tokens for tokens in windows if tokens is not None), default=None)
         if window is None or per_episode(model):
             continue
         output = experiment.of(setting).options.max_output_tokens or 0

@@ -35,7 +35,7 @@ from graphwalk.models.chat import CallOptions, Message, Model, Reply, ToolSpec
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.manifest import differences, fingerprint
 from graphwalk.runs.plan import PlannedEpisode, graphs_of, make_plan
-from graphwalk.runs.play import PlayEpisode, RunModels, experiment_of, has_callbacks, play_with
+from graphwalk.runs.play import PlayEpisode, RunModels, experiment_of, has_callbacks, play_reported, play_with
 from graphwalk.runs.record import Result
 from graphwalk.terminal import heed_signals
 from graphwalk.variables import process_variable, read_variables, without_ray_statistics
@@ -197,7 +197,9 @@ class Worker:
         extractor_name = self._manifest["fingerprint"]["stage_2"]
         if extractor_name is not None:
             extractor = _ModelOfDriver(extractor_name, calls, is_extractor=True)
-        return await play_with(planned, model, extractor, self._experiment, self._is_reported)
+        if self._is_reported:
+            return await play_reported(planned, model, extractor, self._experiment)
+        return await play_with(planned, model, extractor, self._experiment)
 
     async def replied(self, number: int, call: int, reply: Reply | Exception) -> None:
         if number in self._calls:

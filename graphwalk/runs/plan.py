@@ -154,8 +154,8 @@ async def make_plan(experiment: ResolvedExperiment, graphs: OpenGraphs, on_tasks
             break
         store = await store_of(instance, experiment, graphs)
         about = LoadedGraph(instance, store)
-        asked, left_out, notes = await suite.tasks(about, config.suite, config.seed, experiment.agent)
-        tasks = asked if config.limit is None else asked[: config.limit - len(plan.tasks)]
+        most = None if config.limit is None else config.limit - len(plan.tasks)
+        tasks, left_out, notes = await suite.first_tasks(about, config.suite, config.seed, experiment.agent, most)
         if (len(plan.tasks) + len(tasks)) * episodes_of_task > MOST_EPISODES:
             raise ConfigError(
                 f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from graphwalk.agent.conversation import Conversation
-from graphwalk.agent.loop import Episode, Watcher, run_episode
+from graphwalk.agent.loop import Episode, run_episode
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, RunLogError, StoreError
 from graphwalk.files.json_lines import LineWriter, encode_line
 from graphwalk.graphs.graph import PropertyGraph
@@ -161,9 +161,9 @@ async def _play_run(
             for provider in experiment.opened.values():
                 if isinstance(provider, Guarded):
                     await provider.probe()  # a server that has not been started is named before the plan is made
-            windows = await context_windows(experiment)
             plan = await make_plan(experiment, graphs, progress.planning)
             manifest = manifest_of(plan)
+            windows = await context_windows(experiment)
             if windows:
                 manifest.setdefault("context_tokens", windows)
             folder.write_manifest(manifest)
@@ -211,7 +211,10 @@ class FinishedEpisodes:
     @classmethod
     def of(cls, folder: RunFolder, plan: Plan) -> "FinishedEpisodes":
         """Count the finished episodes of earlier processes, without failures. RunLogError for one of another plan."""
-        finished, keys = cls(), {planned.key for planned in plan.episodes}
+        finished = cls()
+        if not folder.results_path.exists():  # a new run
+            return finished
+        keys = {planned.key for planned in plan.episodes}
         for number, record in enumerate(folder.records(), 1):
             key, status = key_of(record), ExitStatus(record["exit_status"])
             if key not in keys:
@@ -332,7 +335,7 @@ class RunModels(AsyncExitStack):
                 cache=cache,
                 note=note,
             )
-            self.push_async_callback(self._models[spec].close)
+            self.push_async_callback(self._models[spec].shared.close)
 
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
@@ -353,33 +356,27 @@ class RunModels(AsyncExitStack):
             await model.close()
 
 
-async def play(
-    planned: PlannedEpisode, models: RunModels, experiment: ResolvedExperiment, watcher: Watcher | None = None
-) -> Result:
+async def play(planned: PlannedEpisode, models: RunModels, experiment: ResolvedExperiment) -> Result:
     """Play and score one episode. Failures of model and store are in the result."""
     async with models.for_episode(planned) as (model, extractor):
-        return await play_with(planned, model, extractor, experiment, models.are_reported, watcher)
+        if models.are_reported:
+            return await play_reported(planned, model, extractor, experiment)
+        return await play_with(planned, model, extractor, experiment)
 
 
-async def play_with(
-    planned: PlannedEpisode,
-    model: Model,
-    extractor: Model | None,
-    experiment: ResolvedExperiment,
-    is_reported: bool,
-    watcher: Watcher | None = None,
+async def play_reported(
+    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: ResolvedExperiment
 ) -> Result:
-    """Play and score an episode as `play`, with these models; if `is_reported`, as a tree of LangChain's callbacks."""
+    """Play and score an episode as `play_with`, as a tree of LangChain's callbacks."""
+    from langchain_core.runnables import RunnableLambda
+
     variables, key, results = experiment.variables, planned.key, list[Result]()
     facts = {"task": key.task_id, "model": key.model, "setting": str(key.setting), "repeat": key.repeat}
-    if not is_reported:
-        return await _play(planned, model, extractor, experiment, watcher)
-    from langchain_core.runnables import RunnableLambda
 
     async def outputs(inputs: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
         manager: Any = config["callbacks"]  # of what is below the root
         reader = None if extractor is None else Reporting(extractor, manager)
-        result = await _play(planned, model, reader, experiment, watcher)
+        result = await play_with(planned, model, reader, experiment)
         results.append(result)
         if result.exit_status.infrastructure:
             raise GraphwalkError(f"{result.exit_status}: {result.trajectory.error}")
@@ -395,13 +392,10 @@ async def play_with(
     return results[0]
 
 
-async def _play(
-    planned: PlannedEpisode,
-    model: Model,
-    extractor: Model | None,
-    experiment: ResolvedExperiment,
-    watcher: Watcher | None,
+async def play_with(
+    planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: ResolvedExperiment
 ) -> Result:
+    """Play and score an episode as `play`, with these models."""
     task, setting, store = planned.task, planned.key.setting, planned.graph.about.store
     experiment = experiment.of(setting)
     limits, scoring, agent = experiment.config.limits, experiment.config.scoring, experiment.agent
@@ -414,7 +408,6 @@ async def _play(
             model,
             experiment.options,
             deadline=deadline,
-            watcher=watcher or Watcher(),
         )
         trajectory = await run_episode(episode)
         if trajectory.exit_status.infrastructure:

@@ -61,9 +61,11 @@ class RunProgress(Progress):
     _unpriced: bool = False
     _source: str = "its provider"
 
+    def __post_init__(self) -> None:
+        self.bar.detail = self._detail
+
     def planning(self, tasks: int) -> None:
         self.tasks = tasks
-        self._show()
 
     def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
         self.usage = spent
@@ -84,7 +86,6 @@ class RunProgress(Progress):
             earlier = f", {done} of them finished earlier" if done else ""
             print_message(counted(episodes, "episode") + earlier)
         self.bar.begin("episodes", episodes, self.done)
-        self._show()
 
     def finished(self, result: Result) -> None:
         self.done += 1
@@ -98,8 +99,8 @@ class RunProgress(Progress):
             self.correct += bool(result.score["correct"])
         if self.episodes:
             self.bar()
-        self._show()
-        super().finished(result)
+        if self.on_result is not None:
+            self.on_result(result)
 
     def note(self, text: str) -> None:
         print_message(f"note: {text}")
@@ -125,13 +126,13 @@ class RunProgress(Progress):
             parts.append(f"{self.failed} failed")
         return " · ".join(parts)
 
-    def _show(self) -> None:
+    def _detail(self) -> str:
         parts = []
         if not self.episodes:
             parts.append(f"{counted(self.tasks, 'task')} so far")
         if self.scored or self.failed:
             parts.append(self.counters())
-        self.bar.detail = " · ".join(parts)
+        return " · ".join(parts)
 
 
 @contextmanager

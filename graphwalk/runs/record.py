@@ -41,7 +41,7 @@ def judge(
     extraction = read_answer(task, trajectory.reply, scoring)
     if extraction.stage == TOO_LONG:
         trajectory = with_short_reply(trajectory)
-    if not extraction.sure and extractor_reply is not None:
+    if extractor_reply is not None and not extraction.sure:
         second = task.read(extractor_reply)
         if second.answer is not None:
             extraction = Extraction(second.answer, "model", second.lossy)

@@ -228,10 +228,11 @@ def _check_budget(config: AnyExperiment, models: Iterable[str], prices: Mapping[
 async def context_windows(experiment: ResolvedExperiment) -> dict[str, int]:
     """Return model → tokens of its context window, of the models whose servers report it."""
     arguments = experiment.config.model_arguments
+    opened = experiment.opened
     # An object of the caller may be connected to another server than its name.
-    models = [model for model in experiment.models if not getattr(experiment.opened.get(model), "lent", False)]
+    models = [model for model in experiment.models if not getattr(opened.get(model), "lent", False)]
     windows = await asyncio.gather(
-        *(context_tokens(model, experiment.variables, arguments.get(model)) for model in models)
+        *(context_tokens(model, experiment.variables, arguments.get(model), opened.get(model)) for model in models)
     )
     return {model: tokens for model, tokens in zip(models, windows, strict=True) if tokens is not None}
 

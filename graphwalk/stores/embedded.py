@@ -27,8 +27,8 @@ from graphwalk.stores.loading import (
     changed_names,
     node_batches,
     relationship_batches,
+    renamed,
     stored_graph,
-    with_safe_names,
 )
 from graphwalk.stores.query_pool import GRACE_SECONDS, GraphQueries, Parts, QueryPool
 from graphwalk.stores.query_worker import REFUSALS
@@ -66,12 +66,13 @@ class EmbeddedDatabase(Database):
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
             if id(graph) not in self._stores:
-                safe = with_safe_names(graph)
+                names = changed_names(graph)
+                safe = renamed(graph, names) if any(names) else graph
                 engine = await asyncio.to_thread(load_engine, safe)
                 forget = partial(self._stores.pop, id(graph), None)
                 store = EmbeddedStore(safe, engine, self._pool, self._timeout_seconds, forget)
                 store.takes_queries = self._takes_queries
-                store.changed_names = changed_names(graph)
+                store.changed_names = names
                 self._stores[id(graph)] = graph, store
             return self._stores[id(graph)][1]
 
@@ -144,7 +145,9 @@ class EmbeddedStore(GraphStore):
         reserved = RESERVED.difference(*graph.all_columns())
         self.dialect: EmbeddedDialect = EmbeddedDialect(several=graph.has_several_labels, reserved=reserved)
         self._engine = engine
-        self._queries = GraphQueries(pool, graph.node_count, partial(_parts, graph))
+        self._pool = pool
+        self._queries: GraphQueries | None = None
+        """Those of a model, from the first one on."""
         self._timeout_seconds = timeout_seconds
         self._forget = forget
 
@@ -158,8 +161,8 @@ class EmbeddedStore(GraphStore):
         for token, after in pairwise(tokens):
             if token.text.lower() in TEMPORAL_FUNCTIONS and after.text == "(":
                 raise ToolMistake("query_error", "query_temporal", name=token.text)
-        await self.read_graph()
-        answer = await self._queries.answer(query, seconds=seconds, rows=rows)
+        queries = self._queries_of(await self.read_graph())
+        answer = await queries.answer(query, seconds=seconds, rows=rows)
         match answer.get("error"):
             case "timeout":
                 raise ToolMistake("timeout", "query_timeout", seconds=seconds)
@@ -174,6 +177,11 @@ class EmbeddedStore(GraphStore):
                 raise RuntimeError(f"the embedded engine failed: {answer['problem']}")
         ordered = any(token.upper == "ORDER" for token in tokens)
         return QueryResult(shown_rows(plain_rows(answer["rows"])), answer["total"], ordered)
+
+    def _queries_of(self, graph: PropertyGraph) -> GraphQueries:
+        if self._queries is None:
+            self._queries = GraphQueries(self._pool, graph.node_count, partial(_parts, graph))
+        return self._queries
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         rows, _ = await self.first(cypher, parameters or {}, rows=sys.maxsize, seconds=self._timeout_seconds)
@@ -224,7 +232,8 @@ class EmbeddedStore(GraphStore):
 
     async def drop(self) -> None:
         self._forget()
-        self._queries.close()
+        if self._queries is not None:
+            self._queries.close()
         self._engine = self.graph = self._search_index = None
 
 

@@ -82,8 +82,11 @@ def _safe_names(names: Iterable[str], reserved: frozenset[str] = frozenset()) ->
 def with_safe_names(graph: PropertyGraph) -> PropertyGraph:
     """Return the graph under safe names; the same graph if all are."""
     names = changed_names(graph)
-    if not any(names):
-        return graph
+    return renamed(graph, names) if any(names) else graph
+
+
+def renamed(graph: PropertyGraph, names: ChangedNames) -> PropertyGraph:
+    """Return the graph with these names changed."""
     node_tables: list[NodeTable] = []
     for table in graph.node_tables:
         labels = sorted(names.labels.get(label, label) for label in table.labels)

@@ -29,7 +29,7 @@ from graphwalk.graphs.values import Row
 from graphwalk.sanitise import one_line
 from graphwalk.stores.base import Database, GraphStore, open_database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.loading import changed_names, with_safe_names
+from graphwalk.stores.loading import changed_names, renamed
 from graphwalk.variables import Variables, read_variables
 
 T = TypeVar("T")
@@ -148,6 +148,8 @@ class OpenGraphs(AsyncExitStack):
         """Load a graph into the store of this kind, or into the embedded engine. Raise like `open`."""
         if in_this_process:
             return await self._memory.load(graph)
+        if self._database is None and self._kind == EmbeddedDatabase.kind:
+            self._database = self._memory
         if self._database is None:
             self._database = await open_database(
                 self._kind, self._variables, run_id=self._run_id, timeout_seconds=self._timeout_seconds
@@ -178,7 +180,7 @@ class OpenGraphs(AsyncExitStack):
         finally:
             await super().__aexit__(*error)
             await self._memory.close()
-            if self._database is not None:
+            if self._database is not None and self._database is not self._memory:
                 await self._database.close()
 
 
@@ -269,12 +271,13 @@ def read_file(source: GraphSource) -> PropertyGraph:
         raise ConfigError(f"{source.file}: the graph has no nodes", hint=f"{manual('experiments')} shows the formats")
     graph = filtered(graph, source.labels, source.relationship_types)
     names = changed_names(graph)
-    if any(names):
-        changes = sorted(pair for changed in names for pair in changed.items())
-        # Größe → Grosse, type → type_
-        listed = ", ".join(f"{one_line(name)} → {safe}" for name, safe in changes)
-        warnings.warn(f"{source.file.name}: names in queries: {listed}", stacklevel=2)
-    return with_safe_names(graph)
+    if not any(names):
+        return graph
+    changes = sorted(pair for changed in names for pair in changed.items())
+    # Größe → Grosse, type → type_
+    listed = ", ".join(f"{one_line(name)} → {safe}" for name, safe in changes)
+    warnings.warn(f"{source.file.name}: names in queries: {listed}", stacklevel=2)
+    return renamed(graph, names)
 
 
 def filtered(graph: PropertyGraph, labels: Sequence[str] | None, types: Sequence[str] | None) -> PropertyGraph:

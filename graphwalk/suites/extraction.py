@@ -284,7 +284,8 @@ def _extract(text: str, form: ReplyForm) -> Extraction:
     has_words_after = any(character.isalnum() for character in _TAG.sub("", after))
     if chosen.repeats or fit.lossy or is_doubtful(sentence) or has_words_after:
         is_lossy = True
-    is_lossy = is_lossy or _differ(readings, fit, form)
+    if not is_lossy and len(readings) > 1:
+        is_lossy = _differ(readings, fit, form)
     return Extraction(fit.answer, fit.stage or stage, is_lossy)
 
 

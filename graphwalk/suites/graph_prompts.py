@@ -39,18 +39,18 @@ async def own_graph_prompt(question: str, about: LoadedGraph, agent: AgentConfig
     """Return the prompt of `graphwalk ask`. Raise StoreError."""
     toolbox = await about.toolbox(agent, OWN_GRAPH_TOOLS)
     system = own_graph_system(await about.schema(agent), agent, search=toolbox.searches)
-    return Prompt((system, Message("user", question)), toolbox)
+    return Prompt((Message("system", system), Message("user", question)), toolbox)
 
 
-def own_graph_system(schema: Schema, agent: AgentConfig, *, search: bool) -> Message:
+def own_graph_system(schema: Schema, agent: AgentConfig, *, search: bool) -> str:
     """Return the system prompt for questions about an own graph; `search`: a tool searches."""
-    return Message("system", agent.render("ask.j2", schema=schema_text(schema, agent), search=search))
+    return agent.render("ask.j2", schema=schema_text(schema, agent), search=search)
 
 
-def own_graph_query_system(schema: Schema, agent: AgentConfig) -> Message:
+def own_graph_query_system(schema: Schema, agent: AgentConfig) -> str:
     """Return the system prompt for questions about an own graph that the model answers by queries."""
     queries = with_schema("graph_write_cypher.j2", schema, agent).content
-    return Message("system", f"{queries}\n\n{agent.render('ask_write_cypher.j2')}")
+    return f"{queries}\n\n{agent.render('ask_write_cypher.j2')}"
 
 
 def whole_graph(graph: PropertyGraph, agent: AgentConfig) -> Message:

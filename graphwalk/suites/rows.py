@@ -193,6 +193,8 @@ def typed_rows(
     A number becomes one of the target that is not whole and agrees with it in 12 digits.
     """
     rows = [dict(row) for row in answer]
+    if not rows:
+        return []
     for field in fields:
         held = _TargetValues([row[field] for row in target if row.get(field) is not None])
         for row in rows:

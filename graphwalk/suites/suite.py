@@ -8,6 +8,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -221,6 +222,13 @@ class Suite(ABC, Generic[C, T]):
     async def tasks(self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig) -> Tasks[T]:
         """Return the tasks about one graph with verified targets. Raise OracleError if two oracles differ."""
 
+    async def first_tasks(
+        self, about: LoadedGraph, config: C, seed: int, agent: AgentConfig, most: int | None
+    ) -> Tasks[T]:
+        """Return at most `most` of `tasks` (None: all). A suite that needs time for a task can leave the others out."""
+        tasks = await self.tasks(about, config, seed, agent)
+        return tasks._replace(asked=tasks.asked[:most])
+
     def asks(self, task: T, setting: str, config: C) -> bool:
         """Return False for a setting in which a task makes no sense."""
         return True
@@ -240,8 +248,9 @@ SUITES = Registry(
 _REQUIRED = ("name", "settings", "config_type", "task_type", "score_type")
 
 
+@cache
 def suite_named(name: str) -> Suite[Any, Any]:
-    """Return a suite. Raise ConfigError for an unknown name or an incomplete class."""
+    """Return a suite, which is looked up once. Raise ConfigError for an unknown name or an incomplete class."""
     suite: type[Suite[Any, Any]] = SUITES.load(name)
     missing = [attribute for attribute in _REQUIRED if not hasattr(suite, attribute)]
     if missing:

@@ -180,7 +180,7 @@ def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
 def load_tool(path: Path) -> Tool:
     """Return the tool in a YAML file and its text. Raise ConfigError with file, line and field of a mistake."""
     file = YamlFile.read(path)
-    tool = validate(Tool, file.data, str(path), file.tree)
+    tool = _tool_in(file)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
 
@@ -191,7 +191,13 @@ def load_tool(path: Path) -> Tool:
     _check_cypher(tool, switches, file)
     _check_template(tool, "no_match", parameters | switches, file)
     _check_template(tool, "empty", parameters | switches, file)
-    return tool.model_copy(update={"file_text": file.text, "path": str(path)})
+    return tool
+
+
+def _tool_in(file: YamlFile) -> Tool:
+    """Return the tool in a file, whose templates may have mistakes."""
+    tool = validate(Tool, file.data, str(file.path), file.tree)
+    return tool.model_copy(update={"file_text": file.text, "path": str(file.path)})
 
 
 def _check_template(tool: Tool, field: str, names: set[str], file: YamlFile) -> None:
@@ -218,13 +224,14 @@ def _check_cypher(tool: Tool, switches: set[str], file: YamlFile) -> None:
 
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Tool:
+    """Return a tool that ships. The tests check its templates (tests/contracts/test_tools.py), which takes 10 ms."""
     if name not in tool_names():
         names = ", ".join(tool_names())
         raise ConfigError(
             f"there is no tool {name!r}{did_you_mean(name, tool_names())}",
             hint=f"known tools: {names}; or the path of a YAML file",
         )
-    return load_tool(data_path("tools") / f"{name}.yaml")
+    return _tool_in(YamlFile.read(data_path("tools") / f"{name}.yaml"))
 
 
 @lru_cache(maxsize=64)

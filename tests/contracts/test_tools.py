@@ -6,16 +6,23 @@ from itertools import product
 
 import pytest
 
+from graphwalk.config.resources import data_path
 from graphwalk.graphs.graph import Node, PropertyGraph
 from graphwalk.models.chat import ToolCall
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.tools.graph_toolbox import GraphToolbox
-from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tools, tool_names
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools, tool_names
 
 TOOLS = load_tools(tool_names())
 NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_the_file_has_no_mistake(tool: Tool) -> None:
+    """A run reads it without this check."""
+    assert load_tool(data_path("tools") / f"{tool.name}.yaml") == tool
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.cypher is not None], ids=lambda tool: tool.name)

@@ -2,6 +2,7 @@
 
 from graphwalk.config.agent import AgentConfig, Limits
 from graphwalk.models.chat import CallOptions, Usage
+from graphwalk.models.protocols import with_tools
 from graphwalk.models.stack import ModelStack, model_to_check
 from graphwalk.models.wrappers import Budget
 from tests.models.player import ASK, LOOK, Player, said
@@ -23,9 +24,9 @@ async def test_an_episode_leaves_the_provider_open_and_the_stack_closes_it() -> 
     stack = ModelStack(provider, Limits(), budget=Budget())
     await stack.in_episode("a", TEXT).close()
     assert provider.closed == 0
-    await stack.close()
+    await stack.shared.close()
     assert provider.closed == 1
-    await stack.with_tools(TEXT).close()
+    await with_tools(stack.shared, TEXT).close()
     assert provider.closed == 2
 
 

@@ -10,6 +10,7 @@ KNOWN = ("look", "think")
 LOOK_A = ("look", '{"key": "a"}')
 
 CALLS = {
+    "names with escapes": r'{"n\u0061me": "look", "\u0061rguments": {"key": "a"}}',
     "fenced": '```json\n{"name": "look", "arguments": {"key": "a"}}\n```',
     "tool_call tag": '<tool_call>\n{"name": "look", "arguments": {"key": "a"}}\n</tool_call>',
     "unclosed tag": '<tool_call>{"name": "look", "arguments": {"key": "a"}}',

@@ -14,7 +14,7 @@ from graphwalk.errors import StoreError, ToolMistake
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.stores import query_pool
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.stores.query_pool import MOST_WORKERS
+from graphwalk.stores.query_pool import MOST_WORKERS, GraphQueries
 from graphwalk.stores.query_worker import _answer
 
 LONG = "MATCH (a:A), (b:A), (c:A) WHERE a.n + b.n + c.n = -1 RETURN count(*) AS many"
@@ -167,7 +167,7 @@ async def test_a_panic_of_the_engine_ends_the_call_alone(monkeypatch: pytest.Mon
         async def failed(*query: Any, **more: Any) -> dict[str, Any]:
             return answer
 
-        monkeypatch.setattr(store._queries, "answer", failed)
+        monkeypatch.setattr(GraphQueries, "answer", failed)
         with pytest.raises(RuntimeError, match="index out of bounds"):
             await store.ask(COUNT, seconds=60, rows=10)
         monkeypatch.setattr(store, "_engine", Engine())

@@ -51,6 +51,8 @@ def pairs_of(
     pairs: list[Pair] = []
     for group, part in _parts(episodes, grouping).items():
         names = list(combinations(contestants_of(part), 2) if contestants is None else contestants)
+        if not names:  # a single contestant
+            continue
         rows = [(first.model, str(first.setting), second.model, str(second.setting)) for first, second in names]
         frame = pl.DataFrame(rows, dict.fromkeys(_PAIR, pl.String), orient="row")
         figures = compare_pairs(tasks_of(part, CONTESTANT, suite.compared), frame, suite.compared, seed=seed)
@@ -58,7 +60,7 @@ def pairs_of(
             pair = _pair(of_pair, suite, group)
             if pair.measures[ACCURACY].tasks:
                 pairs.append(pair)
-    return _with_holm(pairs, suite.compared)
+    return _with_holm(pairs, suite.compared) if pairs else []
 
 
 def _parts(episodes: pl.DataFrame, grouping: Grouping | None) -> dict[Group | None, pl.DataFrame]:
@@ -137,7 +139,10 @@ def pairs_by_size(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> l
 
 def memorisation_test(episodes: pl.DataFrame, suite: SuiteReport, *, seed: int) -> list[Pair]:
     """Compare each contestant on a graph and on its anonymised copy, question by question."""
-    originals = episodes.filter(pl.col("task_id").is_in(episodes["twin_of"].drop_nulls().implode()))
+    tasks_of_originals = episodes["twin_of"].drop_nulls()
+    if tasks_of_originals.is_empty():
+        return []
+    originals = episodes.filter(pl.col("task_id").is_in(tasks_of_originals.implode()))
 
     # The episodes on copies get the task and the graph of the original, and another setting: "tools (copy)".
     graphs = originals.select("task_id", "graph").unique()

@@ -309,19 +309,16 @@ class _Estimate:
             return None
         if measure.kind == "count":
             return round(self.value)
-        return round(_scale(measure) * self.value, DIGITS)
+        scale = PERCENT if measure.kind == "percent" else 1
+        return round(scale * self.value, DIGITS)
 
     def interval(self, measure: Measure) -> Interval | None:
         if self.value is None or self.low is None or self.high is None:
             return None
         # A mean of non-negative values is not negative.
         low = max(self.low, 0.0) if measure.kind == "amount" else self.low
-        scale = _scale(measure)
+        scale = PERCENT if measure.kind == "percent" else 1
         return Interval(round(scale * low, DIGITS), round(scale * self.high, DIGITS))
-
-
-def _scale(measure: Measure) -> int:
-    return PERCENT if measure.kind == "percent" else 1
 
 
 def _report_row(contestant: Contestant, estimates: Mapping[str, _Estimate], suite: SuiteReport) -> ReportRow:

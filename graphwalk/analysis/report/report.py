@@ -30,6 +30,7 @@ from graphwalk.runs.experiment import (
 from graphwalk.runs.folder import RunFolder
 from graphwalk.runs.record import EpisodeKey, ResultRecord, key_of
 from graphwalk.sanitise import one_line
+from graphwalk.suites.suite import suite_named
 from graphwalk.version import SCHEMA_VERSION
 
 
@@ -124,9 +125,10 @@ def report_of(
     """
     manifest = folder.read_manifest()
     config = manifest["config"]
-    check_model_names(names, [config])
+    if names:
+        check_model_names(names, [config])
     names = names_of(config, names)
-    declared = analysis_of(folder.suite).report()
+    declared = analysis_of(suite_named(config["suite"]["name"])).report()
     results = _NamedResults(explained(folder) if records is None else records, names)
     # Without its API key, a run may have played without the extractor that it names.
     extractor = config["extractor"]

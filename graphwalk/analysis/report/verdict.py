@@ -207,8 +207,11 @@ def _with_least_p(differences: Sequence[_Difference]) -> list[_Difference]:
 
     Where none can be significant, `_no_significance` names this once for all.
     """
-    least = holm([difference.p_least for difference in differences if difference.p_value is not None])
-    if not least or min(filter(None, least)) > ALPHA:
+    tested = [difference.p_least for difference in differences if difference.p_value is not None]
+    if not tested:
+        return list(differences)
+    least = holm(tested)
+    if min(filter(None, least)) > ALPHA:
         return list(differences)
 
     noted = []

@@ -174,7 +174,8 @@ class _Builder:
         self._mistakes.end(self._file or "the graph")
         nodes = [node for _, node in self._rows.values()]
         graph = PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
-        self._note(self._file, f"read as {_described(graph)}")
+        if self._file is not None:
+            self._note(self._file, f"read as {_described(graph)}")
         return graph
 
     def _note(self, name: str | None, *parts: str) -> None:
@@ -269,7 +270,8 @@ class _Builder:
         label_is_name = self._label_is_name()
         are_by_place = False
         keys: list[str] = []
-        ids = self._fields_with({str(end) for end in ends})
+        texts = {str(end) for end in ends}
+        ids = self._fields_with(texts) if _are_whole(ends) else []
         for table in self._nodes:
             is_fixed = any("key" in record.fixed for record in table.records)
             key_name = None if is_fixed else self._key_name(table, ends)

@@ -113,6 +113,9 @@ _AROUND = ("elements", "graph")
 """Fields of a document that hold its nodes, its relationships, and both, as other programs call them."""
 _APOC = ("node", "relationship")
 """Values of the field `type` of APOC's lines."""
+_OUR_NODE = ({KEY, "label"}, {KEY, "labels"})
+_OUR_RELATIONSHIP = {"type", "source", "target"}
+"""Fields of a node and of a relationship in a file of ours, beside its properties."""
 _KINDS_OF_GRAPH = ("type", "edgedefault", "defaultedgetype")
 """Fields of a document that say "undirected"."""
 
@@ -136,6 +139,8 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
                 if isinstance(key, str):
                     edge.fields.setdefault("type", key)
 
+        if origin:
+            _fix_roles(nodes, edges, options)
         left_out = [name for name, value in rest.items() if name not in HEADER and value not in (None, "", [], {})]
         if left_out:
             names = ", ".join(brief(name) for name in sorted(left_out))
@@ -148,6 +153,32 @@ def read_json(path: Path, options: FileOptions) -> PropertyGraph:
             mistakes=mistakes,
             **origin,
         )
+
+
+def _fix_roles(nodes: Sequence[Record], edges: Sequence[Record], options: FileOptions) -> None:
+    """Fix the roles in a file of ours, if it is as we write it and no option names a field."""
+    named = (options.key_from, options.name_from, options.label_from, options.type_from, options.source_from)
+    if any(name is not None for name in named):
+        return
+    for record in nodes:
+        if record.fields.keys() not in _OUR_NODE or not isinstance(record.fields[KEY], str):
+            return
+    for record in edges:
+        if record.fields.keys() != _OUR_RELATIONSHIP:
+            return
+        if not (isinstance(record.fields["source"], str) and isinstance(record.fields["target"], str)):
+            return
+    # A label or a type that is null is found elsewhere.
+    if any(None in record.fields.values() for record in (*nodes, *edges)):
+        return
+
+    for record in nodes:
+        labels = record.fields.get("labels", record.fields.get("label"))
+        record.fixed = {"key": record.fields[KEY], "label": labels}
+        record.fields = {}
+    for record in edges:
+        record.fixed = record.fields
+        record.fields = {}
 
 
 def _parsed(text: str, mistakes: Mistakes) -> Any:

@@ -222,12 +222,18 @@ def has_plan(name: str) -> bool:
 
 def load_kind(path: Path) -> QuestionKind:
     """Return the question in a YAML file. Raise ConfigError with file, line and field of a mistake."""
-    file = YamlFile.read(path)
-    kind = validate(QuestionKind, file.data, str(path), file.tree)
-    kind._file = file
+    kind = _kind_in(path)
     if kind.name != path.stem:
         raise kind.mistake(f"{kind.name!r} differs from the file name", "name")
     kind.check()
+    return kind
+
+
+def _kind_in(path: Path) -> QuestionKind:
+    """Return the question in a file, whose names and templates may have mistakes."""
+    file = YamlFile.read(path)
+    kind = validate(QuestionKind, file.data, str(path), file.tree)
+    kind._file = file
     return kind
 
 
@@ -239,8 +245,11 @@ def shipped_files() -> Mapping[str, Path]:
 
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
-    """Return the built-in questions, ordered by class and position. Raise ConfigError for a mistake in a file."""
-    shipped = kinds_in_order(load_kind(path) for path in shipped_files().values())
+    """Return the built-in questions, ordered by class and position.
+
+    The tests check their files (tests/suites/questions/test_catalogue.py), which takes a tenth of a second.
+    """
+    shipped = kinds_in_order(_kind_in(path) for path in shipped_files().values())
     return {kind.name: kind for kind in shipped}
 
 

@@ -10,7 +10,7 @@ from graphwalk.config.templates import TextError, render_text
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.graphs.graph import PropertyGraph
-from graphwalk.graphs.values import Row, Temporal, Value
+from graphwalk.graphs.values import Row, Temporal, Value, shown
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
@@ -62,19 +62,19 @@ async def tasks_on(
 
 
 async def make_tasks(
-    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, *, seed: int
+    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, *, seed: int, most: int | None = None
 ) -> Tasks[QuestionTask]:
     """Return `per_question` distinct tasks of every kind about the graph in `store`, and what it cannot host.
 
-    A task depends only on seed, graph, question and its number. Raise ConfigError if a YAML file is wrong, OracleError
-    if two oracles differ.
+    At most `most` tasks are made; None: all. A task depends only on seed, graph, question and its number. Raise
+    ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
-    pairs, left_out = await _questions_and_tasks(store.graph or graph, store, config, seed)
+    pairs, left_out = await _questions_and_tasks(store.graph or graph, store, config, seed, most)
     return Tasks([task for _, task in pairs], left_out)
 
 
 async def _questions_and_tasks(
-    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
+    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, most: int | None = None
 ) -> tuple[list[tuple[Question, QuestionTask]], dict[str, str]]:
     """Return questions with their tasks, and what the graph cannot host.
 
@@ -90,6 +90,8 @@ async def _questions_and_tasks(
     for kind in config.kinds if graph.spec else config.own_kinds:
         taken: set[tuple[Value, ...]] = set()
         for number in range(config.per_question):
+            if most is not None and len(pairs) >= most:
+                return pairs, left_out
             await asyncio.sleep(0)  # Ctrl-C is seen between two tasks
             try:
                 random = stdlib_random(seed, "question", graph.digest, kind.name, number)
@@ -172,7 +174,7 @@ def _task(question: Question, number: int, target: list[Row], seed: int) -> Ques
     kind = question.kind
     graph = question.index.graph
     fields = question.answer_fields
-    parameters = question.written
+    parameters = shown(question.parameters)
     values_of_text = {**parameters, "answer_properties": question.answer_properties}
     is_shipped = kind is shipped_kinds().get(kind.name)
     return QuestionTask(

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from graphwalk.errors import ConfigError, OracleError, StoreError
 from graphwalk.graphs.graph import value_order
-from graphwalk.graphs.values import Row, Scalar, Value, shown, shown_rows
+from graphwalk.graphs.values import Row, Value, shown, shown_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.loading import ChangedNames
@@ -43,11 +43,6 @@ class Question:
         """Return the evaluator with these parameters; None if Cypher is the only oracle."""
         python: Any = self.kind.python
         return None if python is None else python(**self.parameters)
-
-    @property
-    def written(self) -> dict[str, Scalar]:
-        """Return the parameters as JSON values, as a model sees them."""
-        return {name: shown(value) for name, value in self.parameters.items()}
 
     @cached_property
     def answer_properties(self) -> tuple[str, ...]:
@@ -201,7 +196,8 @@ async def agreed_rows(
     only_other = [row for row in distinct(expected) if row_key(row) not in keys]
     raise OracleError(
         f"Cypher ({store.kind} store) and {other} differ on {question.kind.name}\n"
-        f"graph: digest {graph.digest}, seed {graph.seed}\nparameters: {question.written}\nquery: {question.cypher}\n"
+        f"graph: digest {graph.digest}, seed {graph.seed}\n"
+        f"parameters: {shown(question.parameters)}\nquery: {question.cypher}\n"
         f"only Cypher found: {only[:_MOST_ROWS]}\nonly {other} found: {only_other[:_MOST_ROWS]}",
         hint=f"the Cypher in {file} must return every correct row in every store; else {other} or the store is wrong",
     )

@@ -68,12 +68,18 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     async def tasks(
         self, about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> Tasks[QuestionTask]:
+        return await self.first_tasks(about, config, seed, agent, most=None)
+
+    async def first_tasks(
+        self, about: LoadedGraph, config: QuestionsConfig, seed: int, agent: AgentConfig, most: int | None
+    ) -> Tasks[QuestionTask]:
         assert about.store is not None
         copy = about.instance.source
         if isinstance(copy, AnonymisedCopy):
             tasks, left_out, _ = await copy_tasks(copy, about.store, config, seed=seed)
+            tasks = tasks[:most]
         else:
-            tasks, left_out, _ = await make_tasks(about.graph, about.store, config, seed=seed)
+            tasks, left_out, _ = await make_tasks(about.graph, about.store, config, seed=seed, most=most)
         if config.wording != "standard":
             kinds = {kind.name: kind for kind in config.own_kinds}
             tasks = [in_other_words(task, kinds[task.template], config.wording, seed) for task in tasks]

@@ -58,7 +58,8 @@ async def score(question: str, asked: list[Asked], *, in_last_turn: bool = False
         tags=(),
         cypher=target.question.cypher,
     )
-    prompt = (own_graph_system(toolbox.schema, agent, search=True), Message("user", task.question))
+    system = Message("system", own_graph_system(toolbox.schema, agent, search=True))
+    prompt = (system, Message("user", task.question))
     answer = json.dumps([row["value"] if tuple(row) == ("value",) else row for row in task.target])
     turns = [Turn(Message("assistant"), results=tuple(results)), Turn(Message("assistant", answer))]
     if in_last_turn:

@@ -10,7 +10,7 @@ from graphwalk.config.templates import render_text
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.values import Value
 from graphwalk.suites.questions import kinds
-from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, python_parts, shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, python_parts, shipped_files, shipped_kinds
 
 
 def test_every_question_that_ships_is_whole() -> None:
@@ -18,6 +18,12 @@ def test_every_question_that_ships_is_whole() -> None:
     for kind in shipped_kinds().values():
         python: Any = kind.python
         assert python.__module__ == f"{kinds.__name__}.{kind.name}"
+
+
+@pytest.mark.parametrize("name", shipped_files())
+def test_the_file_of_a_question_that_ships_has_no_mistake(name: str) -> None:
+    """A run reads it without this check."""
+    assert load_kind(shipped_files()[name]).model_dump() == shipped_kinds()[name].model_dump()
 
 
 def test_a_python_part_has_the_fields_of_its_yaml_file(tmp_path: Path) -> None:

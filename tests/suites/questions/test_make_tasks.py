@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.values import Row
@@ -42,6 +43,15 @@ async def test_a_preset_hosts_every_kind_and_the_expert_is_right(spec: dict[str,
         assert task.template != "remote_node_property" or {"value": None} not in task.target
         assert task.reference_turns is not None
         assert 0 < task.reference_turns <= QuestionsSuite.turn_limit
+
+
+async def test_the_first_tasks_are_those_of_all() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 3)
+    about = LoadedGraph(GraphInstance.of(graph), await EmbeddedDatabase().load(graph))
+    arguments = (about, QuestionsConfig(per_question=2), 3, AgentConfig())
+    whole = (await QuestionsSuite().tasks(*arguments)).asked
+    for most in (1, 3, 4):
+        assert (await QuestionsSuite().first_tasks(*arguments, most)).asked == whole[:most]
 
 
 async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
