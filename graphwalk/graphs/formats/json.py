@@ -111,8 +111,6 @@ _NODE_LISTS = ("nodes", "vertices", "entities")
 _EDGE_LISTS = ("relationships", "edges", "links", "rels", "relations")
 _AROUND = ("elements", "graph")
 """Fields of a document that hold its nodes, its relationships, and both, as other programs call them."""
-_APOC = ("node", "relationship")
-"""Values of the field `type` of APOC's lines."""
 _OUR_NODE = ({KEY, "label"}, {KEY, "labels"})
 _OUR_RELATIONSHIP = {"type", "source", "target"}
 """Fields of a node and of a relationship in a file of ours, beside its properties."""
@@ -274,6 +272,17 @@ def _with_id(key: str, fields: Any) -> Any:
     return {"id": key, **fields}
 
 
+def _is_of_apoc(name: str, entry: Any) -> bool:
+    """Return True if the field `type` of an entry in this list says what the entry is, as APOC writes it."""
+    if not isinstance(entry, dict):
+        return False
+    # {"type": "node", "id": "0", "labels": ["Person"], "properties": {…}}
+    if entry.get("type") == "node":
+        return name not in _EDGE_LISTS
+    # {"type": "relationship", "label": "KNOWS", "start": {"id": "0", "labels": ["Person"]}, "end": {…}}
+    return entry.get("type") == "relationship" and isinstance(entry.get("start"), dict)
+
+
 def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
     """Return every object of a list with its place: "nodes[3]"; what Cytoscape and APOC put around it is left out."""
     # {"a": {"label": "Aal"}, …}: by id, as in the JSON Graph Format
@@ -281,8 +290,7 @@ def _records(name: str, entries: Any, mistakes: Mistakes) -> list[Record]:
         entries = [_with_id(key, fields) for key, fields in entries.items()]
     if not isinstance(entries, list):
         raise ValueError(f"{name!r} must be a list")
-    # {"type": "node", "id": "0", "labels": ["Person"], "properties": {…}}
-    is_apoc = all(isinstance(entry, dict) and entry.get("type") in _APOC for entry in entries)
+    is_apoc = all(_is_of_apoc(name, entry) for entry in entries)
     drawn_labels = 0
     records = []
     for number, entry in enumerate(entries):

@@ -10,7 +10,7 @@ import pytest
 from graphwalk.config.graph_source import FileOptions
 from graphwalk.errors import ConfigError, FileNote
 from graphwalk.graphs.conversion import from_networkx
-from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.graphs.graph import Node, PropertyGraph, Relationship
 from graphwalk.graphs.values import Point, Temporal
 
@@ -106,6 +106,18 @@ def test_forms_of_other_programs(form: str, tmp_path: Path) -> None:
     with pytest.warns(FileNote, match=r"2 nodes \(Person 1, City 1\) and 1 relationship \(LIVES_IN 1\)"):
         graph = read(tmp_path, FORMS[form])
     assert (list(graph.nodes()), list(graph.relationships())) == ([ADA, ELY], [LIVES])
+
+
+@pytest.mark.parametrize("type_", ["node", "relationship"])
+def test_a_type_called_as_the_entries_of_apoc_stays(type_: str, tmp_path: Path) -> None:
+    written = PropertyGraph.from_rows([ADA, ELY], [Relationship(type_, "a", "b", {})])
+    save_graph(written, tmp_path / "ours.json")
+    graphs = [
+        load_graph(tmp_path / "ours.json"),
+        read(tmp_path, {"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"type": type_, "start": "a", "end": "b"}]}),
+    ]
+    for graph in graphs:
+        assert [relationship.type for relationship in graph.relationships()] == [type_]
 
 
 @pytest.mark.parametrize(
