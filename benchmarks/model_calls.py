@@ -2,7 +2,8 @@
 
 64 episodes in flight; the server answers every call after 200 ms. The runner keeps its run folder, its cache and its
 log, walks its LangGraph loop and executes a tool call each turn. The bare client sends the requests that the runner's
-log holds, episode by episode, and does nothing with the replies.
+log holds, episode by episode, and does nothing with the replies. Both look for cycles of objects as seldom as the
+command does.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent.conversation import Conversation
+from graphwalk.cli.app import OBJECTS_BETWEEN_COLLECTIONS
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.graph import PropertyGraph
 from graphwalk.runs.experiment import AnyExperiment, load_experiment
@@ -64,6 +66,7 @@ class Stopwatch(Progress):
 
 def measure(quick: bool) -> Iterator[Row]:
     """Rows for throughput and for processor time per call."""
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     rounds, repetitions = (1, 1) if quick else (16, 3)
     calls = IN_FLIGHT * rounds * (TOOL_TURNS + 1)
     ours, bare = asyncio.run(_both(rounds, repetitions))

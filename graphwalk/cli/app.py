@@ -44,6 +44,8 @@ from graphwalk.version import __version__
 
 _DEBUG = "--debug"
 _PATIENCE_SECONDS = 1.0
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Rows of a graph are many and in no cycle: with Python's default, looking for cycles takes a quarter of the time."""
 
 PANELS: dict[str, dict[str, Any]] = {
     "Run": {"run": run.run, "resume": run.resume, "ask": ask.ask},
@@ -98,8 +100,7 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 internal, 2 usage, 3 environment, 4 infrastructure, 5 below
     `--fail-under`, 128 + n on signal n.
     """
-    # Rows of a graph are many and in no cycle: with Python's default, looking for cycles takes a quarter of the time.
-    gc.set_threshold(50_000)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     replace_closed_streams()
     accept_any_text()
     show_warnings_as_lines()
