@@ -171,19 +171,18 @@ def _console(stream: TextIO, messages: bool) -> "Console":
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=width)
 
 
-def replace_closed_streams() -> None:
-    """Send output nowhere where the caller closed it (`>&-`): Python has None in the place of such a stream."""
+def prepare_streams() -> None:
+    """Let neither a character nor a closed stream end a command.
+
+    A file or a pipe gets UTF-8, a terminal `?` for what it cannot show. Without it, a table in a pipe of Windows (code
+    page 1252) raises UnicodeEncodeError at its first line. Output goes nowhere where the caller closed it (`>&-`).
+    """
+    # Python has None in the place of a closed stream.
     if sys.stdout is None:
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
-
-def accept_any_text() -> None:
-    """Let no character end a command: a file or a pipe gets UTF-8, a terminal `?` for what it cannot show.
-
-    Without it, a table in a pipe of Windows (code page 1252) raises UnicodeEncodeError at its first line.
-    """
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):  # replaced by a test or a notebook
             continue

@@ -32,10 +32,9 @@ from graphwalk.files.writing import FREE_SOME_SPACE, is_full_disk
 from graphwalk.terminal import (
     Interrupted,
     RedactedFormatter,
-    accept_any_text,
     heed_signals,
+    prepare_streams,
     print_message,
-    replace_closed_streams,
     show_error,
     show_warnings_as_lines,
     without_secrets,
@@ -101,8 +100,7 @@ def main() -> None:
     `--fail-under`, 128 + n on signal n.
     """
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    replace_closed_streams()
-    accept_any_text()
+    prepare_streams()
     show_warnings_as_lines()
     # What libraries log, and a traceback that a command survives: in run.log during a run, else only with --debug.
     handler = logging.StreamHandler() if _DEBUG in sys.argv else logging.NullHandler()

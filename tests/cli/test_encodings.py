@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.terminal import accept_any_text
+from graphwalk.terminal import prepare_streams
 from tests.forked_commands import start, wait
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,7 @@ def test_a_terminal_shows_a_question_mark_for_what_it_lacks(monkeypatch: pytest.
     written = io.BytesIO()
     stream = Terminal(written, encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
-    accept_any_text()
+    prepare_streams()
     stream.write("Größe")
     stream.flush()
     assert written.getvalue() == b"Gr??e"
@@ -78,7 +78,7 @@ def test_a_terminal_shows_a_question_mark_for_what_it_lacks(monkeypatch: pytest.
 def test_a_stream_that_a_notebook_replaced_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     replaced = io.StringIO()
     monkeypatch.setattr(sys, "stdout", replaced)
-    accept_any_text()
+    prepare_streams()
     assert sys.stdout is replaced
 
 

@@ -167,20 +167,20 @@ def _with_unknown_as_unproven(episodes: pl.DataFrame) -> pl.DataFrame:
 
 def _row(result: ResultRecord, suite: SuiteReport) -> Row:
     task = result["task"]
+    error = result.get("trajectory", {}).get("error")
+    failure = None
+    if error:
+        # model_error: HTTP 503
+        failure = f"{result['exit_status']}: {one_line(error.splitlines()[0])}"
+
     row = [result[name] for name in _KEY]
     row += suite.cluster(result["task_id"], task)
-    row += [task.get("twin_of"), _failure(result)]
+    row += [task.get("twin_of"), failure]
     row += [grouping.value(result) for grouping in suite.all_groupings.values()]
     for measure in suite.measures:
         value = measure.value(result)
         row.append(None if value is None else float(value))
     return tuple(row)
-
-
-def _failure(result: ResultRecord) -> str | None:
-    """Return the first line of the error: `model_error: HTTP 503`."""
-    error = result.get("trajectory", {}).get("error")
-    return f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
 
 
 def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
