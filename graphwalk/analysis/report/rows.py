@@ -73,9 +73,6 @@ class ReportRow:
     def setting(self) -> Setting:
         return self.contestant.setting
 
-    def figure(self, measure: str) -> float | None:
-        return self.figures.get(measure)
-
     def number(self, measure: str) -> float:
         """Return a figure that is known."""
         value = self.figures[measure]
