@@ -81,8 +81,8 @@ def _pair(figures: pl.DataFrame, suite: SuiteReport, group: Group | None) -> Pai
     # {"first_model": "a/one", …, "measure": "accuracy", "value": 0.33, "low": 0.1, "high": 0.5, "p_value": 0.031, …}
     lines = figures.to_dicts()
     measures = {line["measure"]: _difference(line, kinds[line["measure"]]) for line in lines}
-    first = Contestant.parse(lines[0]["first_model"], lines[0]["first_setting"])
-    second = Contestant.parse(lines[0]["second_model"], lines[0]["second_setting"])
+    first = Contestant(lines[0]["first_model"], Setting.parse(lines[0]["first_setting"]))
+    second = Contestant(lines[0]["second_model"], Setting.parse(lines[0]["second_setting"]))
     return Pair(first, second, measures, group)
 
 

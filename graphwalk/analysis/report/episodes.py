@@ -29,6 +29,7 @@ from graphwalk.models.finish_reasons import is_unknown
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
+from graphwalk.suites.setting import Setting
 
 CONTESTANT = ("model", "setting")
 """The columns of a contestant."""
@@ -201,7 +202,7 @@ def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
 def contestants_of(episodes: pl.DataFrame) -> list[Contestant]:
     """Return the models and settings, in which numbers are sorted as numbers."""
     pairs = episodes.select(CONTESTANT).unique().rows()
-    contestants = [Contestant.parse(model, setting) for model, setting in pairs]
+    contestants = [Contestant(model, Setting.parse(setting)) for model, setting in pairs]
     return sorted(contestants, key=_order)
 
 
@@ -263,7 +264,7 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
         estimates = {}
         for measure, *values in part.select("measure", *_ESTIMATE).iter_rows():
             estimates[measure] = _Estimate(*values)
-        row = _report_row(Contestant.parse(key[0], key[1]), estimates, suite)
+        row = _report_row(Contestant(key[0], Setting.parse(key[1])), estimates, suite)
         if grouping:
             row = replace(row, group=key[2])
         if row.model == CONSTANT and (row.tasks or 0) < all_tasks[key]:
