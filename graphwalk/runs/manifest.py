@@ -95,13 +95,13 @@ def fingerprint(experiment: ResolvedExperiment, plan: Plan) -> dict[str, Any]:
 
 def texts_of(experiment: ResolvedExperiment) -> dict[str, str]:
     """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
-    texts = {f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()}
+    texts = {f"prompts/{name}": text for name, text in experiment.config.agent.texts.files.items()}
     for variant in experiment.variants.values():
-        folder = variant.agent.prompts
-        if folder is not None and folder != experiment.agent.prompts:
+        folder = variant.config.agent.prompts
+        if folder is not None and folder != experiment.config.agent.prompts:
             # prompts: ./prompts/terse  →  variants/terse/graph_tools.j2
             folder_name = str(folder).rpartition("/")[2]
-            for name, text in variant.agent.texts.files.items():
+            for name, text in variant.config.agent.texts.files.items():
                 texts[f"variants/{folder_name}/{name}"] = text
     for one in (*experiment.variants.values(), experiment):
         for tool in one.tools:

@@ -347,7 +347,7 @@ class RunModels(AsyncExitStack):
         if self.experiment.extractor is not None:
             extractor = self._models[self.experiment.extractor].in_episode(f"{key.text}\x1fextractor")
         if spec in self._models:
-            agent = self.experiment.of(key.setting).agent
+            agent = self.experiment.of(key.setting).config.agent
             yield self._models[spec].in_episode(f"{key.text}\x1fplayer", agent), extractor
             return
 
@@ -401,7 +401,8 @@ async def play_with(
     """Play and score an episode as `play`, with these models."""
     task, setting, store = planned.task, planned.key.setting, planned.graph.about.store
     experiment = experiment.of(setting)
-    limits, scoring, agent = experiment.config.limits, experiment.config.scoring, experiment.agent
+    config = experiment.config
+    limits, scoring, agent = config.limits, config.scoring, config.agent
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     trajectory = Trajectory((), (), ExitStatus.STORE_ERROR)
     extracted: Reply | None = None

@@ -48,14 +48,11 @@ class ResolvedExperiment:
         """The models that play, and the extractor."""
         return self.models if self.extractor is None else (*self.models, self.extractor)
 
-    @property
-    def agent(self) -> AgentConfig:
-        return self.config.agent
-
     @cached_property
     def options(self) -> CallOptions:
         """The settings of a model call."""
-        return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=self.agent.parallel_tool_calls)
+        parallel_tool_calls = self.config.agent.parallel_tool_calls
+        return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=parallel_tool_calls)
 
     def of(self, setting: Setting) -> "ResolvedExperiment":
         """Return the experiment as it is played in the variant of a setting. A variant returns itself."""
