@@ -207,7 +207,7 @@ def _known_prices(config: AnyExperiment, models: Iterable[str], variables: Varia
 
 
 def _check_budget(models: Iterable[str], prices: Mapping[str, KnownPrice]) -> None:
-    """Raise ConfigError if the price of a model is not known, as a budget in dollars needs it."""
+    """Raise ConfigError if the price of a model, which a budget in dollars needs, is not known."""
     for model in models:
         if model not in prices:
             raise ConfigError(
