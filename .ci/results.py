@@ -80,7 +80,7 @@ def contestant_of(row: ReportRow) -> str:
 
 def number(row: ReportRow | None, measure: str) -> str:
     """Return a percentage with its 95 % interval, or – if it has no value."""
-    if row is None or row.figure(measure) is None:
+    if row is None or row.figures.get(measure) is None:
         return "–"
     text = f"{row.number(measure):.1f}"
     interval = row.intervals.get(measure)

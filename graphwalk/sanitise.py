@@ -76,12 +76,14 @@ class Secrets:
         self._variables: dict[str, str] = {}
         """Secret in one of its forms → variable."""
         for name, setting in variables.items():
-            for value in _secrets_in(name, setting):
+            # neo4j:secret of bolt://neo4j:secret@host, token of redis://token@host
+            login = setting.partition("://")[2].rpartition("@")[0]
+            for value in _secrets_in(name, setting, login):
                 text = value.strip()
                 if len(text) >= _SHORTEST_SECRET and text.lower() not in _PLACEHOLDERS:
                     self._variables |= dict.fromkeys(_forms(value), name)
-            for login in _logins_in(name, variables):
-                self._variables[_basic(login)] = name
+            for pair in _logins_in(name, login, variables):
+                self._variables[_basic(pair)] = name
         self._all = _pattern(self._variables)
         self._certain = _pattern(value for value in self._variables if not _may_be_a_word(value))
 
@@ -134,13 +136,14 @@ def secret_fields(settings: Any, place: str = "", *, in_secret: bool = False) ->
             yield inner
 
 
-def _secrets_in(name: str, value: str) -> Iterator[str]:
-    """Yield the value of a variable that is named as a secret, and the password of one that is an address."""
+def _secrets_in(name: str, value: str, login: str) -> Iterator[str]:
+    """Yield the value of a variable that is named as a secret, and the password of one that is an address.
+
+    `login`: what is before the host in the address, "" without one.
+    """
     if SECRET_NAME.search(name):
         yield value
 
-    # bolt://neo4j:secret@host, redis://token@host
-    login = _login_of(value)
     if login:
         user, _, password = login.partition(":")
         secret = password or user
@@ -148,15 +151,8 @@ def _secrets_in(name: str, value: str) -> Iterator[str]:
         yield urllib.parse.unquote(secret)
 
 
-def _login_of(address: str) -> str:
-    """Return `user:password` of an address as it is written there, "" without one."""
-    login, at, _ = address.partition("://")[2].rpartition("@")
-    return login if at else ""
-
-
-def _logins_in(name: str, variables: Mapping[str, str]) -> Iterator[str]:
-    """Yield `user:password` of a variable: of an address, or of X_PASSWORD with X_USERNAME or X_USER."""
-    login = _login_of(variables[name])
+def _logins_in(name: str, login: str, variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield `user:password` of a variable: of an address (its `login`), or of X_PASSWORD with X_USERNAME or X_USER."""
     if login:
         user, _, password = login.partition(":")
         yield f"{urllib.parse.unquote(user)}:{urllib.parse.unquote(password)}"

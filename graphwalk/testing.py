@@ -139,7 +139,7 @@ async def _check_prompts(experiment: ResolvedExperiment, plan: Plan) -> None:
         if first.toolbox is not None:
             names = [spec.name for spec in first.toolbox.specs]
             assert len(set(names)) == len(names)
-        assert planned.task.answer_format(experiment.agent).strip()
+        assert planned.task.answer_format(experiment.config.agent).strip()
 
 
 def _check_score(experiment: ResolvedExperiment, result: Result) -> None:

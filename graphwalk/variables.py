@@ -39,8 +39,6 @@ class Variables:
 
     def serving(self, servers: Mapping[str, str]) -> "Variables":
         """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
-        if not servers:
-            return self
         # {"my-lab": "http://localhost:8000/v1"} sets MY_LAB_BASE_URL.
         urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
         values = {**self.values, **urls}

@@ -89,7 +89,7 @@ async def _read_lines(fields: dict[str, Any]) -> list[str]:
         episode = await stage.begin(number)
         # Of tied rows one is enough.
         answer = Message("assistant", json.dumps(episode.task.target[: episode.task.target_size]))
-        protocol = protocol_of(stage.experiment.agent)
+        protocol = protocol_of(stage.experiment.config.agent)
         assert isinstance(protocol, TextProtocol)
         sent, _, _ = protocol.outgoing(episode.prompt, (), CallOptions(answer_schema=ANY_TEXT))
         messages = [message.as_openai() for message in (*sent, protocol.written(answer, False))]

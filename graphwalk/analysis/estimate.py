@@ -179,7 +179,7 @@ async def _play_expert(
     task = planned.task
     experiment = experiment.of(planned.key.setting)
     limits = experiment.config.limits
-    agent = experiment.agent
+    agent = experiment.config.agent
 
     scripted: Model
     expert = _expert_for(planned, experiment)

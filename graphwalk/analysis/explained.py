@@ -162,7 +162,7 @@ async def _walked_again(folder: RunFolder) -> tuple[dict[str, dict[str, int]], b
         is_final = tasks_digest(task for task, _ in plan.tasks) == then
         for task, graph in plan.tasks:
             try:
-                walk = await analysis.reference(task, graph.about, experiment.agent)
+                walk = await analysis.reference(task, graph.about, experiment.config.agent)
             except Exception:  # an expert of another package may raise anything
                 _LOGGER.exception("the expert failed on %s", task.task_id)
                 is_final = False

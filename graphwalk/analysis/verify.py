@@ -206,7 +206,7 @@ async def _play_again(planned: PlannedEpisode, then: Result, experiment: Resolve
         model = await planned.scripted(name, experiment)
     else:
         model = ReplayModel(then.key.model, then.trajectory)
-    start = Conversation(await planned.prompt(experiment), experiment.agent, experiment.config.limits)
+    start = Conversation(await planned.prompt(experiment), experiment.config.agent, experiment.config.limits)
     again = await run_episode(Episode(start, model, experiment.options))
     await model.close()
     return again

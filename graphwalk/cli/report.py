@@ -121,7 +121,7 @@ def print_overview(run: "RunFolder", *, json: bool = False) -> float | None:
 
     accuracies = []
     for row in report.rows:
-        accuracy = row.figure("accuracy")
+        accuracy = row.figures.get("accuracy")
         if accuracy is not None:
             accuracies.append(accuracy)
     return min(accuracies, default=None)

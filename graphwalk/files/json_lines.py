@@ -12,7 +12,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
@@ -62,8 +62,14 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def checked_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the checksum (CRC-32 in hexadecimal) and the record of each line, as `read_lines`."""
-    with open_lines(path) as file:
+    """Yield the checksum (CRC-32 in hexadecimal) and the record of each line, as `read_lines`; none without a file."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RunLogError(f"{path} cannot be read: {error.strerror}", hint="restore the file from a copy") from error
+    with file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 warnings.warn(f"{path.name}: line {number} was cut off and is left out", TornTailWarning, stacklevel=2)
@@ -76,20 +82,6 @@ def checked_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             tail = line.rstrip(b"\n")[-_TAIL:]
             checksum = tail.removeprefix(_MARK).removesuffix(b'"}')
             yield checksum.decode(), record
-
-
-@contextmanager
-def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
-    """Yield the lines of a file as bytes; none if it does not exist. Raise RunLogError if it cannot be read."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        yield iter(())
-        return
-    except OSError as error:
-        raise RunLogError(f"{path} cannot be read: {error.strerror}", hint="restore the file from a copy") from error
-    with file:
-        yield iter(file)
 
 
 class LineWriter:

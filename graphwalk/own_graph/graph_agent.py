@@ -154,7 +154,8 @@ class GraphAgent:
         if model == LOOK and agent.tool_format != "native":
             what = f"tool_format: {agent.tool_format}: {LOOK} has native calls only"
             raise ConfigError(what, hint="leave it out")
-        variables = variables.serving(config.servers)
+        if config.servers:
+            variables = variables.serving(config.servers)
         arguments = config.model_arguments.get(model) if isinstance(model, str) else None
         if model == LOOK:
             model = ScriptedChatModel(LOOK, look_in_words)

@@ -43,7 +43,7 @@ async def window_warnings(experiment: ResolvedExperiment, plan: Plan, reported: 
 
 async def _prompt_tokens(planned: PlannedEpisode, experiment: ResolvedExperiment) -> int:
     """Return the tokens of the first request of an episode, by our rule, in the form in which it is sent."""
-    agent = experiment.of(planned.key.setting).agent
+    agent = experiment.of(planned.key.setting).config.agent
     prompt = await planned.prompt(experiment)
     messages, tools = prompt.messages, () if prompt.toolbox is None else prompt.toolbox.specs
     protocol = protocol_of(agent)

@@ -239,8 +239,6 @@ class RunFolder:
             self.check_lock()
         except RunLogError:
             return  # at this path is the folder of another process
-        if self.manifest_path.exists():
-            return
         shutil.rmtree(self.texts_path, ignore_errors=True)
         for path in (self.results_path, self.replies_path, self.log_path, self._lock_path):
             with suppress(OSError):  # Windows removes no open file
@@ -357,7 +355,7 @@ class NewRun:
             try:
                 yield
             finally:
-                if is_ours:
+                if is_ours and not self.folder.manifest_path.exists():
                     self.folder.remove_unbegun()
 
     def check_empty(self) -> None:

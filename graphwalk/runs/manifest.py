@@ -84,7 +84,7 @@ def fingerprint(experiment: ResolvedExperiment, plan: Plan) -> dict[str, Any]:
         "limits": {name: getattr(experiment.config.limits, name) for name in _MEASURED_LIMITS},
         "servers": servers,
         "stage_2": experiment.extractor,
-        "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
+        "texts": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts_of(experiment).items()},
         "scorer": code_version(),
         "graphs": [loaded.facts for loaded in plan.graphs],
         "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
@@ -95,13 +95,13 @@ def fingerprint(experiment: ResolvedExperiment, plan: Plan) -> dict[str, Any]:
 
 def texts_of(experiment: ResolvedExperiment) -> dict[str, str]:
     """Return name → text for all texts that models can read: prompts, tools, and those of the suite."""
-    texts = {f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()}
+    texts = {f"prompts/{name}": text for name, text in experiment.config.agent.texts.files.items()}
     for variant in experiment.variants.values():
-        folder = variant.agent.prompts
-        if folder is not None and folder != experiment.agent.prompts:
+        folder = variant.config.agent.prompts
+        if folder is not None and folder != experiment.config.agent.prompts:
             # prompts: ./prompts/terse  →  variants/terse/graph_tools.j2
             folder_name = str(folder).rpartition("/")[2]
-            for name, text in variant.agent.texts.files.items():
+            for name, text in variant.config.agent.texts.files.items():
                 texts[f"variants/{folder_name}/{name}"] = text
     for one in (*experiment.variants.values(), experiment):
         for tool in one.tools:
@@ -112,7 +112,8 @@ def texts_of(experiment: ResolvedExperiment) -> dict[str, str]:
 
 def tasks_digest(tasks: Iterable[Task]) -> str:
     """Return the SHA-256 of the questions and targets of tasks; token counts are left out."""
-    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
+    lines = [task.model_dump_json(exclude=set(_COUNTED)) for task in tasks]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def check_unchanged(folder: RunFolder, experiment: ResolvedExperiment, plan: Plan, then: Mapping[str, Any]) -> None:
@@ -151,7 +152,3 @@ def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, item in items:
         yield from _leaves(item, f"{prefix}.{key}" if prefix else str(key))
-
-
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -75,7 +75,8 @@ class PlannedEpisode:
 
     async def prompt(self, experiment: ResolvedExperiment) -> Prompt:
         """Return prompt, tools and follow-up of the episode. Raise StoreError if the graph cannot be reached."""
-        setting, agent = self.key.setting.name, experiment.of(self.key.setting).agent
+        setting = self.key.setting.name
+        agent = experiment.of(self.key.setting).config.agent
         prompt = await self.task.prompt(self.graph.about, setting, agent)
         return with_levers(prompt, self.task, setting, agent)
 
@@ -88,7 +89,8 @@ class PlannedEpisode:
         player = experiment.suite.scripted_agents[name]
         random = stdlib_random(seed, *player.purpose, self.task.task_id)
         model = player.model(f"scripted/{name}", self.task, setting, schema, random)
-        return AnswersByTool(model, self.task) if experiment.of(self.key.setting).agent.answer == "tool" else model
+        agent = experiment.of(self.key.setting).config.agent
+        return AnswersByTool(model, self.task) if agent.answer == "tool" else model
 
 
 @dataclass
@@ -155,14 +157,14 @@ async def make_plan(experiment: ResolvedExperiment, graphs: OpenGraphs, on_tasks
         store = await store_of(instance, experiment, graphs)
         about = LoadedGraph(instance, store)
         most = None if config.limit is None else config.limit - len(plan.tasks)
-        tasks, left_out, notes = await suite.first_tasks(about, config.suite, config.seed, experiment.agent, most)
+        tasks, left_out, notes = await suite.first_tasks(about, config.suite, config.seed, config.agent, most)
         if (len(plan.tasks) + len(tasks)) * episodes_of_task > MOST_EPISODES:
             raise ConfigError(
                 f"{config.name} has more than {MOST_EPISODES:,} episodes, the limit of one run",
                 hint="lower repeats or limit, or split it into several runs",
             )
         if store is not None and tasks:
-            await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
+            await store.schema(config.agent.schema_samples)  # once, before all episodes ask for it at the same time
         graph = PlannedGraph(about, left_out)
         for task in tasks:
             for planned, playable in _possible_episodes(task, graph, experiment):

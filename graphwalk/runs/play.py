@@ -170,7 +170,8 @@ async def _play_run(
             redact = experiment.variables.secrets.redact_certain
             texts = {name: redact(text) for name, text in texts_of(experiment).items()}
             folder.write_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
-            finished = FinishedEpisodes.of(folder, plan)
+            is_resumed = folder.results_path.exists()
+            finished = FinishedEpisodes.of(folder, plan) if is_resumed else FinishedEpisodes()
             waiting = [episode for episode in plan.episodes if episode.key not in finished.status_of]
             planned, earlier = len(plan.episodes), len(plan.episodes) - len(waiting)
             _LOGGER.info("%d episodes planned, %d of them finished earlier", planned, earlier)
@@ -178,7 +179,10 @@ async def _play_run(
                 model = experiment.config.extractor.model
                 note(f"no API key for the extractor {model}: replies are scored as the parser reads them")
             progress.priced(finished.usage, experiment.prices)
-            for text in (*plan.notes(), *await window_warnings(experiment, plan, windows)):
+            notes = list(plan.notes())
+            if windows or experiment.config.limits.context_tokens is not None:
+                notes += await window_warnings(experiment, plan, windows)
+            for text in notes:
                 note(text)
             async with RunModels(experiment, folder.replies_path, note) as models:
                 budget = models.budget
@@ -212,8 +216,6 @@ class FinishedEpisodes:
     def of(cls, folder: RunFolder, plan: Plan) -> "FinishedEpisodes":
         """Count the finished episodes of earlier processes, without failures. RunLogError for one of another plan."""
         finished = cls()
-        if not folder.results_path.exists():  # a new run
-            return finished
         keys = {planned.key for planned in plan.episodes}
         for number, record in enumerate(folder.records(), 1):
             key, status = key_of(record), ExitStatus(record["exit_status"])
@@ -340,20 +342,21 @@ class RunModels(AsyncExitStack):
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """Yield the model that plays an episode, and the extractor if there is one."""
-        key, spec, extractor = planned.key, planned.key.model, self.experiment.extractor
-        model: Model
+        key, spec = planned.key, planned.key.model
+        extractor: Model | None = None
+        if self.experiment.extractor is not None:
+            extractor = self._models[self.experiment.extractor].in_episode(f"{key.text}\x1fextractor")
         if spec in self._models:
-            agent = self.experiment.of(key.setting).agent
-            model = self._models[spec].in_episode(f"{key.text}\x1fplayer", agent)
-        else:
-            model = await planned.scripted(spec.partition("/")[2], self.experiment)
+            agent = self.experiment.of(key.setting).config.agent
+            yield self._models[spec].in_episode(f"{key.text}\x1fplayer", agent), extractor
+            return
+
+        # A scripted agent plays one episode; the other models are closed at the end of the run.
+        scripted = await planned.scripted(spec.partition("/")[2], self.experiment)
         try:
-            if extractor is None:
-                yield model, None
-            else:
-                yield model, self._models[extractor].in_episode(f"{key.text}\x1fextractor")
+            yield scripted, extractor
         finally:
-            await model.close()
+            await scripted.close()
 
 
 async def play(planned: PlannedEpisode, models: RunModels, experiment: ResolvedExperiment) -> Result:
@@ -398,7 +401,8 @@ async def play_with(
     """Play and score an episode as `play`, with these models."""
     task, setting, store = planned.task, planned.key.setting, planned.graph.about.store
     experiment = experiment.of(setting)
-    limits, scoring, agent = experiment.config.limits, experiment.config.scoring, experiment.agent
+    config = experiment.config
+    limits, scoring, agent = config.limits, config.scoring, config.agent
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
     trajectory = Trajectory((), (), ExitStatus.STORE_ERROR)
     extracted: Reply | None = None

@@ -61,9 +61,6 @@ class RunProgress(Progress):
     _unpriced: bool = False
     _source: str = "its provider"
 
-    def __post_init__(self) -> None:
-        self.bar.detail = self._detail
-
     def planning(self, tasks: int) -> None:
         self.tasks = tasks
 
@@ -126,7 +123,8 @@ class RunProgress(Progress):
             parts.append(f"{self.failed} failed")
         return " · ".join(parts)
 
-    def _detail(self) -> str:
+    def detail(self) -> str:
+        """Return what the bar ends with: the number of tasks so far, then the counters."""
         parts = []
         if not self.episodes:
             parts.append(f"{counted(self.tasks, 'task')} so far")
@@ -140,6 +138,7 @@ def run_progress(on_result: Callable[[Result], None] | None = None) -> Iterator[
     """Show the progress of a run while the block runs."""
     with progress_bar("making tasks") as bar:
         progress = RunProgress(on_result, bar=bar)
+        bar.detail = progress.detail
         try:
             yield progress
         finally:

@@ -46,16 +46,13 @@ class ResolvedExperiment:
     @property
     def called(self) -> tuple[str, ...]:
         """The models that play, and the extractor."""
-        return _called(self.models, self.extractor)
-
-    @property
-    def agent(self) -> AgentConfig:
-        return self.config.agent
+        return self.models if self.extractor is None else (*self.models, self.extractor)
 
     @cached_property
     def options(self) -> CallOptions:
         """The settings of a model call."""
-        return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=self.agent.parallel_tool_calls)
+        parallel_tool_calls = self.config.agent.parallel_tool_calls
+        return CallOptions(**self.config.options.model_dump(), parallel_tool_calls=parallel_tool_calls)
 
     def of(self, setting: Setting) -> "ResolvedExperiment":
         """Return the experiment as it is played in the variant of a setting. A variant returns itself."""
@@ -98,7 +95,8 @@ def resolve(
     closes it.
     """
     _check_secrets(config, variables)
-    variables = variables.serving(config.servers)
+    if config.servers:
+        variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
     if config.scoring.text == "folded" and suite.name != "own_questions":
         raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")
@@ -109,16 +107,14 @@ def resolve(
     models = _models_to_play(config, suite, variables)
     opened = dict(objects or {})
     for model in models:
-        if model not in opened:
-            _check_model(model, config, suite)
-            if keys and not per_episode(model):
-                opened[model] = open_model(model, variables, config.model_arguments.get(model))
+        if model in opened:
+            continue
+        check_name(model)
+        if per_episode(model):
+            _check_scripted(model, suite, config.model_arguments.get(model))
+        elif keys:
+            opened[model] = open_model(model, variables, config.model_arguments.get(model))
     extractor = _open_extractor(config, suite, variables, opened, keys=keys)
-
-    language_models = [model for model in _called(models, extractor) if not per_episode(model)]
-    if prices is None:
-        prices = _known_prices(config, language_models, variables)
-    _check_budget(config, language_models, prices)
 
     experiment = ResolvedExperiment(
         config=config,
@@ -126,17 +122,17 @@ def resolve(
         models=models,
         variables=variables,
         tools=tools,
-        prices=prices,
         opened=opened,
         extractor=extractor,
     )
+    language_models = [model for model in experiment.called if not per_episode(model)]
+    if prices is None:
+        prices = _known_prices(config, language_models, variables)
+    if config.limits.budget_usd is not None:
+        _check_budget(language_models, prices)
     if not _playable(suite, models, config.settings):
         raise no_episode(experiment)
-    return experiment.with_variants()
-
-
-def _called(models: tuple[str, ...], extractor: str | None) -> tuple[str, ...]:
-    return models if extractor is None else (*models, extractor)
+    return replace(experiment, prices=prices).with_variants()
 
 
 def _check_secrets(config: AnyExperiment, variables: Variables) -> None:
@@ -172,13 +168,6 @@ def _models_to_play(config: AnyExperiment, suite: Suite[Any, Any], variables: Va
     return models
 
 
-def _check_model(spec: str, config: AnyExperiment, suite: Suite[Any, Any]) -> None:
-    """Raise ConfigError for a model or a scripted agent that does not exist."""
-    check_name(spec)
-    if per_episode(spec):
-        _check_scripted(spec, suite, config.model_arguments.get(spec))
-
-
 def _open_extractor(
     config: AnyExperiment, suite: Suite[Any, Any], variables: Variables, opened: dict[str, Model], *, keys: bool
 ) -> str | None:
@@ -188,11 +177,15 @@ def _open_extractor(
     extractor = config.extractor.model
     if extractor in opened:
         return extractor
-    _check_model(extractor, config, suite)
-    if per_episode(extractor) or not keys:
+    arguments = config.model_arguments.get(extractor)
+    check_name(extractor)
+    if per_episode(extractor):
+        _check_scripted(extractor, suite, arguments)
+        return extractor
+    if not keys:
         return extractor
     try:
-        opened[extractor] = open_model(extractor, variables, config.model_arguments.get(extractor))
+        opened[extractor] = open_model(extractor, variables, arguments)
     except ConfigError:
         if config.extractor.required:
             raise
@@ -213,10 +206,8 @@ def _known_prices(config: AnyExperiment, models: Iterable[str], variables: Varia
     return prices
 
 
-def _check_budget(config: AnyExperiment, models: Iterable[str], prices: Mapping[str, KnownPrice]) -> None:
-    """Raise ConfigError if there is a budget and the price of a model is not known."""
-    if config.limits.budget_usd is None:
-        return
+def _check_budget(models: Iterable[str], prices: Mapping[str, KnownPrice]) -> None:
+    """Raise ConfigError if the price of a model, which a budget in dollars needs, is not known."""
     for model in models:
         if model not in prices:
             raise ConfigError(

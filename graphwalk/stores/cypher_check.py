@@ -104,8 +104,10 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
     for place, token in enumerate(tokens, 3):
         if token.text == ";":
             raise CypherNotAllowedError("syntax", ";", cypher, token.at, "there is one query only")
-        if token.text == "(" and place != after_procedure:
-            _check_function(padded, place, cypher)
+        if token.text == "(":
+            is_in_namespace = padded[place - 2].text == "."  # apoc.load.json(
+            if is_in_namespace and place != after_procedure:
+                _check_function(padded, place, cypher)
         elif token.upper in _REFUSED and _may_begin_clause(padded, place):
             if token.upper != "CALL":
                 raise _refused_clause(token, cypher)
@@ -117,8 +119,8 @@ def check_cypher(cypher: str, *, procedures: frozenset[str] = PROCEDURES) -> lis
 
 def _check_function(tokens: list[Token], bracket: int, cypher: str) -> None:
     """Raise CypherNotAllowedError if a function of a plug-in is called: apoc.load.json(…), but not date.truncate(…)."""
-    namespace, dot, name = tokens[bracket - 3 : bracket]
-    if dot.text != "." or namespace.name.lower() in NAMESPACES:
+    namespace, _, name = tokens[bracket - 3 : bracket]
+    if namespace.name.lower() in NAMESPACES:
         return
     function = f"{namespace.name}.{name.name}()"
     reason = "functions of plug-ins cannot be called"

@@ -65,7 +65,7 @@ class TaskEnvironment:
         config = load_experiment(experiment, flags={"models": ["scripted/expert"], **flags}, graphs=graphs)
         resolved = resolve(config, read_variables(), keys=False)
         for one in (resolved, *resolved.variants.values()):
-            _check_levers(one.agent, lacks)
+            _check_levers(one.config.agent, lacks)
         opened = graphs_of(resolved, f"environment-{secrets.token_hex(4)}")
         try:
             plan = await make_plan(resolved, opened, lambda number: None)
@@ -97,7 +97,7 @@ class TaskEnvironment:
     async def begin(self, number: int) -> "OpenEpisode":
         """Start an episode of the task with this number."""
         planned = await self._with_reference(number)
-        agent = self.experiment.of(planned.key.setting).agent
+        agent = self.experiment.of(planned.key.setting).config.agent
         return OpenEpisode(self, planned, Conversation(await planned.prompt(self.experiment), agent))
 
     async def _with_reference(self, number: int) -> PlannedEpisode:
@@ -106,7 +106,7 @@ class TaskEnvironment:
         # Training plays a task again and again; the expert walks it once.
         if planned.task.task_id not in self._references:
             analysis = analysis_of(self.experiment.suite)
-            task = await with_reference(analysis, planned.task, planned.graph.about, self.experiment.agent)
+            task = await with_reference(analysis, planned.task, planned.graph.about, self.experiment.config.agent)
             self._references[task.task_id] = task
         return replace(planned, task=self._references[planned.task.task_id])
 
@@ -115,7 +115,7 @@ class TaskEnvironment:
         planned = await self._with_reference(number)
         experiment = self.experiment.of(planned.key.setting)
         async with RunModels(self.experiment) as players, players.for_episode(planned) as (model, _):
-            start = Conversation(await planned.prompt(experiment), experiment.agent)
+            start = Conversation(await planned.prompt(experiment), experiment.config.agent)
             trajectory = await run_episode(Episode(start, model, experiment.options))
         earned = reward(planned.task, trajectory, setting=planned.key.setting.name, weights=self.weights)
         assert earned is not None

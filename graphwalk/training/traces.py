@@ -255,7 +255,7 @@ def _has_object_calls(turn: Turn) -> bool:
 
 
 def _of_episode(run: TraceEpisodes, result: Result, options: TraceOptions) -> Iterator[Line]:
-    agent = run.experiment.of(result.key.setting).agent
+    agent = run.experiment.of(result.key.setting).config.agent
     tools = run.tools[result.task["graph_digest"], result.key.setting]
     offered = [tool.as_openai() for tool in tools] if options.protocol == "native" else []
     for part, (messages, first_new) in enumerate(chats_of(result.trajectory, tools, agent, options.protocol)):
@@ -314,7 +314,7 @@ async def _play(experiment: ResolvedExperiment, instance: GraphInstance) -> Trac
     try:
         store = None if instance.graph is None else await database.load(instance.graph)
         about = LoadedGraph(instance, store)
-        asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.agent)
+        asked, left_out, _ = await suite.tasks(about, config.suite, config.seed, experiment.config.agent)
         graph = PlannedGraph(about, left_out)
         episodes: list[PlannedEpisode] = []
         for task in asked:

@@ -180,9 +180,9 @@ async def _rows_by_config(experiment: ResolvedExperiment, canary: str | None) ->
 
 async def _task_row(planned: PlannedEpisode, experiment: ResolvedExperiment) -> dict[str, Any]:
     loaded = planned.graph.about
-    task = await with_reference(analysis_of(experiment.suite), planned.task, loaded, experiment.agent)
+    task = await with_reference(analysis_of(experiment.suite), planned.task, loaded, experiment.config.agent)
     prompt = await planned.prompt(experiment)
-    agent = experiment.of(planned.key.setting).agent
+    agent = experiment.of(planned.key.setting).config.agent
 
     schema = None
     if loaded.store is not None:

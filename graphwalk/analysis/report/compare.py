@@ -48,8 +48,11 @@ def pairs_of(
 
     Each pair has the measures that the suite compares. Holm's p of a measure is adjusted over all pairs of all groups.
     """
+    parts: dict[Group | None, pl.DataFrame] = {None: episodes}
+    if grouping is not None:
+        parts = _parts(episodes, grouping)
     pairs: list[Pair] = []
-    for group, part in _parts(episodes, grouping).items():
+    for group, part in parts.items():
         names = list(combinations(contestants_of(part), 2) if contestants is None else contestants)
         if not names:  # a single contestant
             continue
@@ -63,10 +66,8 @@ def pairs_of(
     return _with_holm(pairs, suite.compared) if pairs else []
 
 
-def _parts(episodes: pl.DataFrame, grouping: Grouping | None) -> dict[Group | None, pl.DataFrame]:
-    """Return the episodes of each group in its order; without a grouping, all of them."""
-    if grouping is None:
-        return {None: episodes}
+def _parts(episodes: pl.DataFrame, grouping: Grouping) -> dict[Group | None, pl.DataFrame]:
+    """Return the episodes of each group in its order."""
     # A task is in one group, also if runs differ in what it needs.
     group = pl.col(grouping.column).drop_nulls().first().over("task_id")
     episodes = episodes.with_columns(group.alias(grouping.column)).drop_nulls(grouping.column)
@@ -80,8 +81,8 @@ def _pair(figures: pl.DataFrame, suite: SuiteReport, group: Group | None) -> Pai
     # {"first_model": "a/one", …, "measure": "accuracy", "value": 0.33, "low": 0.1, "high": 0.5, "p_value": 0.031, …}
     lines = figures.to_dicts()
     measures = {line["measure"]: _difference(line, kinds[line["measure"]]) for line in lines}
-    first = Contestant.parse(lines[0]["first_model"], lines[0]["first_setting"])
-    second = Contestant.parse(lines[0]["second_model"], lines[0]["second_setting"])
+    first = Contestant(lines[0]["first_model"], Setting.parse(lines[0]["first_setting"]))
+    second = Contestant(lines[0]["second_model"], Setting.parse(lines[0]["second_setting"]))
     return Pair(first, second, measures, group)
 
 

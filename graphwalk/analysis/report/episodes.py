@@ -29,6 +29,7 @@ from graphwalk.models.finish_reasons import is_unknown
 from graphwalk.runs.experiment import DEFAULT_PROTOCOL
 from graphwalk.runs.record import ResultRecord
 from graphwalk.sanitise import one_line
+from graphwalk.suites.setting import Setting
 
 CONTESTANT = ("model", "setting")
 """The columns of a contestant."""
@@ -201,7 +202,7 @@ def _frame(rows: Iterable[Row], suite: SuiteReport) -> pl.DataFrame:
 def contestants_of(episodes: pl.DataFrame) -> list[Contestant]:
     """Return the models and settings, in which numbers are sorted as numbers."""
     pairs = episodes.select(CONTESTANT).unique().rows()
-    contestants = [Contestant.parse(model, setting) for model, setting in pairs]
+    contestants = [Contestant(model, Setting.parse(setting)) for model, setting in pairs]
     return sorted(contestants, key=_order)
 
 
@@ -260,8 +261,10 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
     all_tasks = {key: len(part) for key, part in tasks.partition_by(by, as_dict=True).items()}
     rows = []
     for key, part in pl.concat(figures, how="diagonal").partition_by(by, as_dict=True).items():
-        estimates = {line["measure"]: _Estimate.of(line) for line in part.to_dicts()}
-        row = _report_row(Contestant.parse(key[0], key[1]), estimates, suite)
+        estimates = {}
+        for measure, *values in part.select("measure", *_ESTIMATE).iter_rows():
+            estimates[measure] = _Estimate(*values)
+        row = _report_row(Contestant(key[0], Setting.parse(key[1])), estimates, suite)
         if grouping:
             row = replace(row, group=key[2])
         if row.model == CONSTANT and (row.tasks or 0) < all_tasks[key]:
@@ -279,6 +282,10 @@ def _names_of(suite: SuiteReport, *kinds: Kind) -> list[str]:
     return [measure.name for measure in suite.measures if measure.kind in kinds]
 
 
+_ESTIMATE = ("value", "low", "high", "reason", "n", "clusters", "unit")
+"""Columns of statistics.py, in the order of the fields of an estimate."""
+
+
 @dataclass(frozen=True)
 class _Estimate:
     """A line of statistics.py: a value, and the ends of its interval or the reason why there is none."""
@@ -291,18 +298,6 @@ class _Estimate:
     clusters: float | None
     """Graphs or questions; None of sums and medians, as tasks and unit."""
     unit: str | None
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> "_Estimate":
-        return cls(
-            value=line["value"],
-            low=line["low"],
-            high=line["high"],
-            reason=line["reason"],
-            tasks=line["n"],
-            clusters=line["clusters"],
-            unit=line["unit"],
-        )
 
     def figure(self, measure: Measure) -> float | None:
         if self.value is None:

@@ -59,7 +59,7 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
     if isinstance(report, RunComparison):
         yield from _tables_of_comparison(report)
         return
-    if all(row.figure(ACCURACY) is None for row in report.rows):
+    if all(row.figures.get(ACCURACY) is None for row in report.rows):
         return
 
     suite = report.suite
@@ -80,7 +80,7 @@ def text_tables(report: Printed) -> Iterator[TextTable]:
         rows = report.all_rows(grouping.name)
         groups = {row.group for row in rows}
         # A single group has the figures of the table overall.
-        if len(groups) < 2 and not _any_published(rows):
+        if len(groups) < 2 and not any(row.is_published for row in rows):
             continue
         is_one_row = suite.one_row_per_group and len(report.rows) <= _MOST_CONTESTANTS_ACROSS
         if is_one_row and not report.follows_paper:
@@ -114,10 +114,6 @@ def _tables_of_counts(report: Report) -> Iterator[TextTable]:
             yield _table(report, title, counts, report.rows)
 
 
-def _any_published(rows: Sequence[ReportRow]) -> bool:
-    return any(row.is_published for row in rows)
-
-
 def _table(
     report: Report,
     title: str,
@@ -128,12 +124,13 @@ def _table(
     note: str = "",
 ) -> TextTable:
     """Lay out rows. `note` is shown if a row is published."""
+    names = [_MODEL, _SETTING]
     if grouping is not None:
         rows = sorted(rows, key=lambda row: grouping.sort_key(row.group))
+        names = _name_columns(rows, grouping)
     lines = [_table_row(row, grouping) for row in rows]
-    names = _name_columns(rows, grouping)
     shown = _columns_to_show(report, columns, lines)
-    if not _any_published(rows):
+    if not any(row.is_published for row in rows):
         note = ""
     return TextTable(title, tuple(names + shown), lines, note)
 
@@ -143,10 +140,8 @@ def _table_row(row: ReportRow, grouping: Grouping | None) -> TableRow:
     return TableRow(values, dict(row.intervals), dict(row.no_interval), row.is_published)
 
 
-def _name_columns(rows: Sequence[ReportRow], grouping: Grouping | None) -> list[Column]:
-    """Return the columns of group, model and setting; by group, one setting of all models is not named."""
-    if grouping is None:
-        return [_MODEL, _SETTING]
+def _name_columns(rows: Sequence[ReportRow], grouping: Grouping) -> list[Column]:
+    """Return the columns of group, model and setting; one setting of all models is not named."""
     names = [_group_column(grouping), _MODEL]
     settings = {row.setting for row in rows if row.setting.name != BASELINE}
     if len(settings) > 1:
@@ -200,7 +195,7 @@ def _contestants_across(report: Report, grouping: Grouping, rows: Sequence[Repor
     for row in sorted(rows, key=lambda row: grouping.sort_key(row.group)):
         line = lines.setdefault(row.group, TableRow({grouping.name: row.group, "scored": 0}))
         field = str(row.contestant)
-        line.values[field] = row.figure(ACCURACY)
+        line.values[field] = row.figures.get(ACCURACY)
         line.values["scored"] = max(line.values["scored"], row.count("scored"))
         if ACCURACY in row.intervals:
             line.intervals[field] = row.intervals[ACCURACY]

@@ -65,7 +65,7 @@ def by_model(report: Report) -> Plot:
     """Plot a line per setting with a dot and interval per model, and with chance and the best constant answer."""
     places: list[tuple[ReportRow, Group]] = [(row, str(row.setting)) for row in report.rows]
     # A guess is the same in all settings, and has a dot in each.
-    settings = dict.fromkeys(str(row.setting) for row in report.rows if row.figure(ACCURACY) is not None)
+    settings = dict.fromkeys(str(row.setting) for row in report.rows if row.figures.get(ACCURACY) is not None)
     for row in report.baselines:
         if row.model in GUESSES:
             places += [(row, setting) for setting in settings]
@@ -116,7 +116,7 @@ def _points(places: Sequence[tuple[ReportRow, Group]], measure: str = ACCURACY, 
     points = []
     for name in measures:
         for row, place in places:
-            value = row.figure(name)
+            value = row.figures.get(name)
             if value is None:
                 continue
             is_hollow = _is_hollow(row)

@@ -83,6 +83,9 @@ class Report:
             rows = self.rows + self.baselines
         else:
             rows = self.groups.get(grouping, []) + self.baseline_groups.get(grouping, [])
+        if not self.reference.source:
+            return rows
+
         groups = {row.group for row in rows}
         published = []
         for row in self.reference.report_rows(grouping):
@@ -127,7 +130,9 @@ def report_of(
     config = manifest["config"]
     if names:
         check_model_names(names, [config])
-    names = names_of(config, names)
+        names = names_of(config, names)
+    else:
+        names = config["names"]
     declared = analysis_of(suite_named(config["suite"]["name"])).report()
     results = _NamedResults(explained(folder) if records is None else records, names)
     # Without its API key, a run may have played without the extractor that it names.
@@ -209,7 +214,8 @@ def report_on(
     groups = _groups(episodes, declared)
     baselines = rows_of(observed.baselines, declared)
     comparisons = pairs_of(episodes, declared, seed=seed)
-    by_size = pairs_by_size(episodes, declared, seed=seed)
+    # Who shares no tasks overall shares none of a size.
+    by_size = pairs_by_size(episodes, declared, seed=seed) if comparisons else []
     verdict = verdict_on(
         episodes,
         declared,

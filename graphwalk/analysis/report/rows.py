@@ -23,10 +23,6 @@ class Contestant(NamedTuple):
     model: str
     setting: Setting
 
-    @classmethod
-    def parse(cls, model: str, setting: str) -> "Contestant":
-        return cls(model, Setting.parse(setting))
-
     def __str__(self) -> str:
         return f"{self.model} {self.setting}"
 
@@ -58,7 +54,7 @@ class ReportRow:
         """Return a row of a paper: {"model": "gpt-4.1", "setting": "tools", "size": 100, "accuracy": 29.17}."""
         # What is left after names, group and note are figures.
         figures = dict(fields)
-        contestant = Contestant.parse(figures.pop("model"), figures.pop("setting"))
+        contestant = Contestant(figures.pop("model"), Setting.parse(figures.pop("setting")))
         group = None
         if grouping is not None:
             group = figures.pop(grouping)
@@ -72,9 +68,6 @@ class ReportRow:
     @property
     def setting(self) -> Setting:
         return self.contestant.setting
-
-    def figure(self, measure: str) -> float | None:
-        return self.figures.get(measure)
 
     def number(self, measure: str) -> float:
         """Return a figure that is known."""

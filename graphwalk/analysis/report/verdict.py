@@ -48,7 +48,7 @@ def verdict_on(
     `windows`: the context window by model, where it is known.
     """
     yield from _failures(episodes)
-    scored = [row for row in rows if row.figure(ACCURACY) is not None]
+    scored = [row for row in rows if row.figures.get(ACCURACY) is not None]
     if not scored:
         return
 
@@ -60,9 +60,9 @@ def verdict_on(
     names = _Names(scored)
     best = _best(scored)
     yield from _overflows(scored, names, windows)
-    if all(row.figure("context_overflows") == row.count("scored") for row in scored):
+    if all(row.figures.get("context_overflows") == row.count("scored") for row in scored):
         return
-    if not best[0].figure(ACCURACY):
+    if not best[0].figures.get(ACCURACY):
         answers = counted(sum(row.count("scored") for row in scored), "answer")
         yield f"No answer is correct: 0 of {answers} by {_join(names.of_rows(scored))}."
     else:
@@ -85,7 +85,7 @@ def _guesses(baselines: Iterable[ReportRow]) -> dict[str, float]:
     """Return the accuracy of guesses by name: {"chance": 4.13, "best constant answer": 9.3}."""
     guesses = {}
     for row in baselines:
-        accuracy = row.figure(ACCURACY)
+        accuracy = row.figures.get(ACCURACY)
         if row.model in GUESSES and accuracy is not None:
             guesses[row.model] = accuracy
     return guesses
@@ -253,7 +253,7 @@ class _Names:
 def _best(rows: Sequence[ReportRow]) -> list[ReportRow]:
     """Return the rows with the highest accuracy: several if contestants tie."""
     highest = max(row.number(ACCURACY) for row in rows)
-    return [row for row in rows if row.figure(ACCURACY) == highest]
+    return [row for row in rows if row.figures.get(ACCURACY) == highest]
 
 
 def _failures(episodes: pl.DataFrame) -> Iterator[str]:
@@ -456,8 +456,8 @@ def _by_size(
     parts = []
     is_undecided = False
     for size in dict.fromkeys(difference.size for difference in differences):
-        best = _best([row for row in rows if row.group == size and row.figure(ACCURACY) is not None])
-        if not best[0].figure(ACCURACY):
+        best = _best([row for row in rows if row.group == size and row.figures.get(ACCURACY) is not None])
+        if not best[0].figures.get(ACCURACY):
             parts.append(f"{size}: no answer is correct")
             continue
 
@@ -502,12 +502,12 @@ def _sizes_without_a_test(differences: Sequence[_Difference]) -> str:
 
 def _proven(rows: Sequence[ReportRow], names: _Names) -> Iterator[str]:
     """Yield the share of right and proven answers of each contestant, if one of them has tools."""
-    if all(row.figure(PROVEN) is None for row in rows):
+    if all(row.figures.get(PROVEN) is None for row in rows):
         return
     shares = []
     for row in rows:
         share = UNKNOWN
-        proven = row.figure(PROVEN)
+        proven = row.figures.get(PROVEN)
         if proven is not None:
             right_answers = counted(row.count("correct"), "right answer")
             share = f"{one_decimal(proven)} % ({row.count('proven')} of {right_answers})"

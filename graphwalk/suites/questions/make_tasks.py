@@ -80,7 +80,7 @@ async def _questions_and_tasks(
 
     The latter is a reason by kind, or by kind and number: {"path_finding from number 3 on": "none of 2,000 …"}.
     """
-    embedded = await _embedded(graph, store)
+    embedded = store if store.in_process else await EmbeddedDatabase().load(graph)
     most_rows = config.most_rows
     if most_rows is None and not graph.spec:
         most_rows = OWN_ROWS
@@ -109,11 +109,6 @@ async def _questions_and_tasks(
     return pairs, left_out
 
 
-async def _embedded(graph: PropertyGraph, store: GraphStore) -> GraphStore:
-    """Return the graph on the embedded engine."""
-    return store if store.in_process else await EmbeddedDatabase().load(graph)
-
-
 async def copy_tasks(
     copy: AnonymisedCopy, store: GraphStore, config: QuestionsConfig, *, seed: int
 ) -> Tasks[QuestionTask]:
@@ -123,7 +118,7 @@ async def copy_tasks(
     """
     original_store = await EmbeddedDatabase().load(copy.original)
     pairs, _ = await _questions_and_tasks(copy.original, original_store, config, seed)
-    embedded = await _embedded(copy.graph, store)
+    embedded = store if store.in_process else await EmbeddedDatabase().load(copy.graph)
     index = GraphIndex(copy.graph)
     tasks: list[QuestionTask] = []
     left_out: dict[str, str] = {}

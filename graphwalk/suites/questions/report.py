@@ -204,7 +204,7 @@ def question_plots(report: "Report") -> Iterator[Plot]:
     """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
-    reference = (REFERENCE,) if any(row.figure("tied") for row in report.rows) else ()
+    reference = (REFERENCE,) if any(row.figures.get("tied") for row in report.rows) else ()
     yield against_size(report, "nodes of the graph", reference)
 
 
