@@ -39,11 +39,15 @@ class Variables:
 
     def serving(self, servers: Mapping[str, str]) -> "Variables":
         """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
-        # {"my-lab": "http://localhost:8000/v1"} sets MY_LAB_BASE_URL.
-        urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        values = {**self.values, **urls}
-        # An address that the caller has named is trusted, whatever `.env` says of this variable.
-        return replace(self, values=values, from_file=self.from_file - urls.keys())
+        values = dict(self.values)
+        from_file = set(self.from_file)
+        for name, url in servers.items():
+            # {"my-lab": "http://localhost:8000/v1"} sets MY_LAB_BASE_URL.
+            variable = f"{server_variable(name)}_BASE_URL"
+            values[variable] = url
+            # An address that the caller has named is trusted, whatever `.env` says of this variable.
+            from_file.discard(variable)
+        return replace(self, values=values, from_file=frozenset(from_file))
 
     def require(self, name: str, purpose: str) -> str:
         """Return a variable. Raise ConfigError with its name if it is not set."""

@@ -220,12 +220,14 @@ async def context_windows(experiment: ResolvedExperiment) -> dict[str, int]:
     """Return model → tokens of its context window, of the models whose servers report it."""
     arguments = experiment.config.model_arguments
     opened = experiment.opened
-    # An object of the caller may be connected to another server than its name.
-    models = [model for model in experiment.models if not getattr(opened.get(model), "lent", False)]
-    windows = await asyncio.gather(
-        *(context_tokens(model, experiment.variables, arguments.get(model), opened.get(model)) for model in models)
-    )
-    return {model: tokens for model, tokens in zip(models, windows, strict=True) if tokens is not None}
+    questions = {}
+    for model in experiment.models:
+        # An object of the caller may be connected to another server than its name.
+        if not getattr(opened.get(model), "lent", False):
+            questions[model] = context_tokens(model, experiment.variables, arguments.get(model), opened.get(model))
+
+    answers = await asyncio.gather(*questions.values())
+    return {model: tokens for model, tokens in zip(questions, answers, strict=True) if tokens is not None}
 
 
 def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:

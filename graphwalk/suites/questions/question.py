@@ -47,7 +47,8 @@ class Question:
     @cached_property
     def answer_properties(self) -> tuple[str, ...]:
         """Return the properties that are answer fields, without names that the kind already uses."""
-        if (owner := self.kind.answer_properties_of) is None:
+        owner = self.kind.answer_properties_of
+        if owner is None:
             return ()
         entity: EntityType = "node" if self.kind.parameters[owner].role == "label" else "relationship"
         names = self.index.property_names(entity, str(self.parameters[owner]))
