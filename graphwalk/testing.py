@@ -102,8 +102,9 @@ async def _check_content(store: GraphStore, graph: PropertyGraph) -> None:
 
 def _content(graph: PropertyGraph) -> list[str]:
     """Return nodes and relationships as JSON, sorted: stores return them in any order."""
-    parts = [*map(asdict, graph.nodes()), *map(asdict, graph.relationships())]
-    return sorted(json.dumps(part, sort_keys=True) for part in parts)
+    nodes = [json.dumps(asdict(node), sort_keys=True) for node in graph.nodes()]
+    relationships = [json.dumps(asdict(relationship), sort_keys=True) for relationship in graph.relationships()]
+    return sorted(nodes + relationships)
 
 
 async def _planned(
@@ -112,9 +113,15 @@ async def _planned(
     """Return an experiment with one graph and all scripted agents of a suite, and its plan."""
     suite = suite_named(name)
     models = [f"scripted/{agent}" for agent in suite.scripted_agents]
-    suite_fields = {"name": name, **fields}
-    mapping = {"name": "check", "suite": suite_fields, "models": models, "seed": seed, "limit": limit}
-    experiment = resolve(load_experiment({**mapping, "settings": suite.settings}), Variables())
+    mapping = {
+        "name": "check",
+        "suite": {"name": name, **fields},
+        "models": models,
+        "settings": suite.settings,
+        "seed": seed,
+        "limit": limit,
+    }
+    experiment = resolve(load_experiment(mapping), Variables())
     return experiment, await make_plan(experiment, OpenGraphs(Variables()), lambda tasks: None)
 
 

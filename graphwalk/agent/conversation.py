@@ -170,9 +170,9 @@ class Conversation:
             return self._after(turns, ExitStatus.NO_ANSWER, CALL_AS_TEXT)
 
         follow_ups = self.prompt.follow_ups
-        asked = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
-        if asked < len(follow_ups):
-            return self._after((*self.turns, replace(turn, next_user=follow_ups[asked])))
+        follow_ups_sent = sum(turn.next_user is not None and not turn.nudged for turn in self.turns)
+        if follow_ups_sent < len(follow_ups):
+            return self._after((*self.turns, replace(turn, next_user=follow_ups[follow_ups_sent])))
         return self._after(turns, ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
 
     def returned(self, results: Sequence[ToolResult], elapsed: float | None = None) -> "Conversation":

@@ -295,8 +295,8 @@ async def check_setup(
     # The dearest model solves the fewest: {"tools": (30, 36), "no_tools": None}.
     solved: dict[str, tuple[int, int] | None] = {}
     for setting, of_setups in solved_by_setups.items():
-        known = [right_of_all for right_of_all in of_setups if right_of_all is not None]
-        solved[setting] = min(known) if len(known) == len(of_setups) else None
+        of_judged = [right_of_all for right_of_all in of_setups if right_of_all is not None]
+        solved[setting] = min(of_judged) if len(of_judged) == len(of_setups) else None
     return solved
 
 

@@ -255,7 +255,7 @@ class Prompts:
         """Render one of the messages about tool calls, or of the levers."""
         text, path = self._messages[name]
         try:
-            return render_template(compiled(_texts(), text), values)
+            return render_text(text, **values)
         except TextError as error:
             raise ConfigError(f"{YamlFile.read(path).where(name)}: {error.problem}") from error
 

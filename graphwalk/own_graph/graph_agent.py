@@ -154,8 +154,7 @@ class GraphAgent:
         if model == LOOK and agent.tool_format != "native":
             what = f"tool_format: {agent.tool_format}: {LOOK} has native calls only"
             raise ConfigError(what, hint="leave it out")
-        if config.servers:
-            variables = variables.serving(config.servers)
+        variables = variables.serving(config.servers)
         arguments = config.model_arguments.get(model) if isinstance(model, str) else None
         if model == LOOK:
             model = ScriptedChatModel(LOOK, look_in_words)

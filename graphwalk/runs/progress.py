@@ -96,8 +96,7 @@ class RunProgress(Progress):
             self.correct += bool(result.score["correct"])
         if self.episodes:
             self.bar()
-        if self.on_result is not None:
-            self.on_result(result)
+        super().finished(result)
 
     def note(self, text: str) -> None:
         print_message(f"note: {text}")

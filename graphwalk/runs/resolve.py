@@ -95,8 +95,7 @@ def resolve(
     closes it.
     """
     _check_secrets(config, variables)
-    if config.servers:
-        variables = variables.serving(config.servers)
+    variables = variables.serving(config.servers)
     suite = suite_named(config.suite.name)
     if config.scoring.text == "folded" and suite.name != "own_questions":
         raise ConfigError(f"scoring.text: the suite {suite.name} compares no texts", hint="leave the field out")

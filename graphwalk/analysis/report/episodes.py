@@ -261,9 +261,7 @@ def rows_of(episodes: pl.DataFrame, suite: SuiteReport, grouping: Grouping | Non
     all_tasks = {key: len(part) for key, part in tasks.partition_by(by, as_dict=True).items()}
     rows = []
     for key, part in pl.concat(figures, how="diagonal").partition_by(by, as_dict=True).items():
-        estimates = {}
-        for measure, *values in part.select("measure", *_ESTIMATE).iter_rows():
-            estimates[measure] = _Estimate(*values)
+        estimates = {line["measure"]: _Estimate.of(line) for line in part.to_dicts()}
         row = _report_row(Contestant(key[0], Setting.parse(key[1])), estimates, suite)
         if grouping:
             row = replace(row, group=key[2])
@@ -282,10 +280,6 @@ def _names_of(suite: SuiteReport, *kinds: Kind) -> list[str]:
     return [measure.name for measure in suite.measures if measure.kind in kinds]
 
 
-_ESTIMATE = ("value", "low", "high", "reason", "n", "clusters", "unit")
-"""Columns of statistics.py, in the order of the fields of an estimate."""
-
-
 @dataclass(frozen=True)
 class _Estimate:
     """A line of statistics.py: a value, and the ends of its interval or the reason why there is none."""
@@ -299,21 +293,36 @@ class _Estimate:
     """Graphs or questions; None of sums and medians, as tasks and unit."""
     unit: str | None
 
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> "_Estimate":
+        return cls(
+            value=line["value"],
+            low=line["low"],
+            high=line["high"],
+            reason=line["reason"],
+            tasks=line["n"],
+            clusters=line["clusters"],
+            unit=line["unit"],
+        )
+
     def figure(self, measure: Measure) -> float | None:
         if self.value is None:
             return None
         if measure.kind == "count":
             return round(self.value)
-        scale = PERCENT if measure.kind == "percent" else 1
-        return round(scale * self.value, DIGITS)
+        return round(_scale(measure) * self.value, DIGITS)
 
     def interval(self, measure: Measure) -> Interval | None:
         if self.value is None or self.low is None or self.high is None:
             return None
         # A mean of non-negative values is not negative.
         low = max(self.low, 0.0) if measure.kind == "amount" else self.low
-        scale = PERCENT if measure.kind == "percent" else 1
+        scale = _scale(measure)
         return Interval(round(scale * low, DIGITS), round(scale * self.high, DIGITS))
+
+
+def _scale(measure: Measure) -> int:
+    return PERCENT if measure.kind == "percent" else 1
 
 
 def _report_row(contestant: Contestant, estimates: Mapping[str, _Estimate], suite: SuiteReport) -> ReportRow:

@@ -4,7 +4,6 @@ A report lists its measures in the order of the columns of `--format csv` and th
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from operator import itemgetter
 from types import NoneType
 from typing import Literal, get_args, get_origin
@@ -23,7 +22,8 @@ def record_field(part: str, name: str) -> Reader:
     return lambda result: (result.get(part) or {}).get(name)
 
 
-score_field = partial(record_field, "score")
+def score_field(name: str) -> Reader:
+    return record_field("score", name)
 
 
 def causes_of(fields: Mapping[str, FieldInfo]) -> tuple[str, ...]:
@@ -49,6 +49,22 @@ def _caused_by(cause: str) -> Reader:
     return lambda result: float((result["score"] or {}).get("error_class") == cause)
 
 
+def _is_scored(result: ResultRecord) -> float:
+    return float(result["score"] is not None)
+
+
+def _is_correct(result: ResultRecord) -> float:
+    return float((result["score"] or {}).get("correct") or 0)
+
+
+def _is_lossy(result: ResultRecord) -> float:
+    return float((result["score"] or {}).get("lossy", False))
+
+
+def _has_failed(result: ResultRecord) -> float:
+    return float(ExitStatus(result["exit_status"]).infrastructure)
+
+
 def _ended_by(status: ExitStatus) -> Reader:
     return lambda result: float(result["exit_status"] == status)
 
@@ -60,6 +76,10 @@ def tokens_of(result: ResultRecord) -> float | None:
     return sum(counts) if counts else None
 
 
+def _has_unknown_cost(result: ResultRecord) -> float:
+    return float(result["usage"].get("cost") is None)
+
+
 def _furthest(result: ResultRecord) -> float | None:
     if Setting.parse(result["setting"]).name not in ("tools", "write_cypher"):
         return None
@@ -67,13 +87,13 @@ def _furthest(result: ResultRecord) -> float | None:
 
 
 OUTCOME = (
-    Measure("scored", "count", lambda result: float(result["score"] is not None)),
-    Measure("correct", "count", lambda result: float((result["score"] or {}).get("correct") or 0)),
+    Measure("scored", "count", _is_scored),
+    Measure("correct", "count", _is_correct),
     Measure(ACCURACY, "percent", score_field("correct")),
     Measure("proven", "count", score_field("proven")),
     Measure(PROVEN, "percent", score_field("proven")),
-    Measure("lossy_readings", "count", lambda result: float((result["score"] or {}).get("lossy", False))),
-    Measure("infrastructure_failures", "count", lambda result: float(ExitStatus(result["exit_status"]).infrastructure)),
+    Measure("lossy_readings", "count", _is_lossy),
+    Measure("infrastructure_failures", "count", _has_failed),
     Measure("context_overflows", "count", _ended_by(ExitStatus.CONTEXT_OVERFLOW)),
     Measure("turn_limits", "count", _ended_by(ExitStatus.TURN_LIMIT)),
     Measure("call_limits", "count", _ended_by(ExitStatus.CALL_LIMIT)),
@@ -104,7 +124,7 @@ EFFORT = (
     Measure("cached_tokens", "count", record_field("usage", "cached_tokens")),
     Measure("tokens", "count", tokens_of),
     Measure("cost", "total", record_field("usage", "cost")),
-    Measure("cost_unknown", "count", lambda result: float(result["usage"].get("cost") is None)),
+    Measure("cost_unknown", "count", _has_unknown_cost),
 )
 
 _OF_EPISODES = ("model", "setting", "task_id", "repeat", "graph", "question", "twin_of", "failure")

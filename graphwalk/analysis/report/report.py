@@ -130,9 +130,7 @@ def report_of(
     config = manifest["config"]
     if names:
         check_model_names(names, [config])
-        names = names_of(config, names)
-    else:
-        names = config["names"]
+    names = names_of(config, names)
     declared = analysis_of(suite_named(config["suite"]["name"])).report()
     results = _NamedResults(explained(folder) if records is None else records, names)
     # Without its API key, a run may have played without the extractor that it names.
